@@ -1,0 +1,153 @@
+/** Competing for a lease: attempts, retries, hints, and the adoption of a grant. */
+import type { AttemptOutcome } from './effect.js'
+import type { ElectionKind, ReplyOf } from './event.js'
+import { releaseOrphan } from './release.js'
+import {
+  call,
+  type Election,
+  type EngineState,
+  isCurrent,
+  nextRandom,
+  openSessionOf,
+  termOf,
+} from './state.js'
+import { retryDelay } from './timing.js'
+import { noteAdopted, releasedToken } from './tokens.js'
+
+/** Whether elections of this kind run work that a hand-over waits for. */
+export function hasWork(kind: ElectionKind): boolean {
+  return kind === 'working' || kind === 'exclusive' || kind === 'workingLock'
+}
+
+export function isLock(kind: ElectionKind): boolean {
+  return kind === 'lock' || kind === 'workingLock'
+}
+
+/** Makes an election a candidate that attempts at once if it can; `busy` is the ended term whose work it must wait for. */
+export function becomeCandidate(state: EngineState, election: Election, busy?: number): void {
+  election.phase = { phase: 'candidate', attempt: undefined, retryAt: Infinity, hinted: false, busy }
+  compete(state, election)
+}
+
+/**
+ * Sends an attempt, unless the candidate must wait: for a session, for the work of its last term, for the answer to an attempt that was
+ * given up, or for the answer to a release of the same name (an acquire that overtook the release would be granted the very token that
+ * is being given back). The end of each of these makes it compete again.
+ */
+export function compete(state: EngineState, election: Election): void {
+  const { phase } = election
+  const open = openSessionOf(state)
+  if (phase.phase !== 'candidate' || phase.attempt !== undefined || phase.busy !== undefined) return
+  if (open === undefined || state.lifecycle.phase !== 'running') return
+  const { name } = election
+  if (state.attempts.has(name) || state.releases.has(name)) return
+  if (phase.retryAt !== Infinity) disarmElection(state, name)
+  const attempt = call(state, open.periodMs, (id) => ({ op: 'acquire', id, session: open.session, name }))
+  state.attempts.set(name, attempt)
+  election.phase = { phase: 'candidate', attempt, retryAt: Infinity, hinted: false, busy: undefined }
+}
+
+/** Something that a candidate may have waited for is over. */
+export function competeIfWaiting(state: EngineState, name: string): void {
+  const election = state.elections.get(name)
+  if (election?.phase.phase === 'candidate' && election.phase.retryAt === Infinity) compete(state, election)
+}
+
+/** Waits a jittered while before the next attempt. */
+function retryLater(state: EngineState, election: Election, now: number): void {
+  const retryAt = now + retryDelay(nextRandom(state), state.timing)
+  election.phase = { phase: 'candidate', attempt: undefined, retryAt, hinted: false, busy: undefined }
+  state.out.push({ type: 'arm', timer: `election:${election.name}`, at: retryAt })
+}
+
+export function disarmElection(state: EngineState, name: string): void {
+  state.out.push({ type: 'arm', timer: `election:${name}`, at: undefined })
+}
+
+export function stopWatching(state: EngineState, election: Election): void {
+  if (!election.watching) return
+  election.watching = false
+  state.out.push({ type: 'unwatch', topic: { kind: 'lease', name: election.name } })
+}
+
+/** A lease was released somewhere: try at once, or right after the attempt in flight, which may have come too early. */
+export function onReleasedHint(state: EngineState, name: string): void {
+  const election = state.elections.get(name)
+  if (election?.phase.phase !== 'candidate') return
+  if (election.phase.attempt === undefined) compete(state, election)
+  else election.phase = { ...election.phase, hinted: true }
+}
+
+/**
+ * The answer to an acquire. It makes a term only if it answers the election's current attempt, in a session whose deadline has not
+ * passed, with a token above every one that this session has released for the name (L4); any other grant is given back.
+ */
+export function onAcquireReply(state: EngineState, reply: ReplyOf<'acquire'>, now: number): void {
+  const { name, session } = reply.request
+  if (state.attempts.get(name) === reply.request.id) state.attempts.delete(name)
+  const election = state.elections.get(name)
+  const current = election?.phase.phase === 'candidate' && election.phase.attempt === reply.request.id
+  const { outcome } = reply
+  if (outcome.ok && outcome.value.kind === 'granted') {
+    const { token } = outcome.value
+    if (current && isCurrent(state, session) && token > releasedToken(state, session.id, name)) {
+      adopt(state, election, token)
+      return
+    }
+    // An attempt that was given up and a later one may both be granted the one lease, with the one token.
+    const ours = election !== undefined && isCurrent(state, session) && termOf(election)?.token === token
+    if (!ours) releaseOrphan(state, session, name, token)
+    if (current) retryLater(state, election, now)
+  } else if (!current) {
+    competeIfWaiting(state, name)
+  } else if (!outcome.ok) {
+    if (isLock(election.kind)) attempted(state, election, { kind: 'failed', error: outcome.error })
+    retryLater(state, election, now)
+  } else if (outcome.value.kind === 'held') {
+    onHeld(state, election, outcome.value.holder, now)
+  } else {
+    // Expired: if it was the current session, its end has been seen to before.
+    becomeCandidate(state, election)
+  }
+}
+
+function onHeld(state: EngineState, election: Election, holder: string | undefined, now: number): void {
+  if (election.heldBy === undefined || election.heldBy.holder !== holder) {
+    election.heldBy = { holder }
+    state.out.push({ type: 'publish', event: { type: 'LeaseHeld', name: election.name, holder } })
+  }
+  if (!election.watching) {
+    election.watching = true
+    state.out.push({ type: 'watch', topic: { kind: 'lease', name: election.name } })
+  }
+  if (isLock(election.kind)) attempted(state, election, { kind: 'held', holder })
+  if (election.phase.phase === 'candidate' && election.phase.hinted) becomeCandidate(state, election)
+  else retryLater(state, election, now)
+}
+
+function attempted(state: EngineState, election: Election, outcome: AttemptOutcome): void {
+  state.out.push({ type: 'attempted', name: election.name, start: election.start, outcome })
+}
+
+function adopt(state: EngineState, election: Election, token: bigint): void {
+  const { name, start } = election
+  noteAdopted(state, name, token)
+  stopWatching(state, election)
+  election.heldBy = undefined
+  const id = state.nextId++
+  election.phase = {
+    phase: 'leader',
+    term: { id, token, adoptedBefore: state.nextId, working: hasWork(election.kind) },
+  }
+  state.out.push({ type: 'elected', name, start, term: id, token })
+  state.out.push({ type: 'publish', event: { type: 'Elected', name, token } })
+}
+
+/** Tells the locks that wait that no session could be opened. */
+export function failAttempts(state: EngineState): void {
+  const error = state.openingError
+  if (error === undefined) return
+  for (const election of state.elections.values()) {
+    if (isLock(election.kind)) attempted(state, election, { kind: 'failed', error })
+  }
+}
