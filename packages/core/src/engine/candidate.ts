@@ -1,6 +1,6 @@
 /** Competing for a lease: attempts, retries, hints, and the adoption of a grant. */
 import type { AttemptOutcome } from './effect.js'
-import type { ElectionKind, ReplyOf } from './event.js'
+import type { ReplyOf } from './event.js'
 import { releaseOrphan } from './release.js'
 import {
   call,
@@ -13,15 +13,6 @@ import {
 } from './state.js'
 import { retryDelay } from './timing.js'
 import { noteAdopted, releasedToken } from './tokens.js'
-
-/** Whether elections of this kind run work that a hand-over waits for. */
-export function hasWork(kind: ElectionKind): boolean {
-  return kind === 'working' || kind === 'exclusive' || kind === 'workingLock'
-}
-
-export function isLock(kind: ElectionKind): boolean {
-  return kind === 'lock' || kind === 'workingLock'
-}
 
 /** Makes an election a candidate that attempts at once if it can; `busy` is the ended term whose work it must wait for. */
 export function becomeCandidate(state: EngineState, election: Election, busy?: number): void {
@@ -101,7 +92,7 @@ export function onAcquireReply(state: EngineState, reply: ReplyOf<'acquire'>, no
   } else if (!current) {
     competeIfWaiting(state, name)
   } else if (!outcome.ok) {
-    if (isLock(election.kind)) attempted(state, election, { kind: 'failed', error: outcome.error })
+    if (election.kind === 'lock') attempted(state, election, { kind: 'failed', error: outcome.error })
     retryLater(state, election, now)
   } else if (outcome.value.kind === 'held') {
     onHeld(state, election, outcome.value.holder, now)
@@ -120,7 +111,7 @@ function onHeld(state: EngineState, election: Election, holder: string | undefin
     election.watching = true
     state.out.push({ type: 'watch', topic: { kind: 'lease', name: election.name } })
   }
-  if (isLock(election.kind)) attempted(state, election, { kind: 'held', holder })
+  if (election.kind === 'lock') attempted(state, election, { kind: 'held', holder })
   if (election.phase.phase === 'candidate' && election.phase.hinted) becomeCandidate(state, election)
   else retryLater(state, election, now)
 }
@@ -137,7 +128,7 @@ function adopt(state: EngineState, election: Election, token: bigint): void {
   const id = state.nextId++
   election.phase = {
     phase: 'leader',
-    term: { id, token, adoptedBefore: state.nextId, working: hasWork(election.kind) },
+    term: { id, token, adoptedBefore: state.nextId, working: election.kind !== 'plain' },
   }
   state.out.push({ type: 'elected', name, start, term: id, token })
   state.out.push({ type: 'publish', event: { type: 'Elected', name, token } })
@@ -148,6 +139,6 @@ export function failAttempts(state: EngineState): void {
   const error = state.openingError
   if (error === undefined) return
   for (const election of state.elections.values()) {
-    if (isLock(election.kind)) attempted(state, election, { kind: 'failed', error })
+    if (election.kind === 'lock') attempted(state, election, { kind: 'failed', error })
   }
 }

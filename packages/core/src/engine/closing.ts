@@ -97,6 +97,9 @@ export function onSessionClosed(state: EngineState, reply: ReplyOf<'closeSession
 }
 
 function finishClosing(state: EngineState, now: number): void {
+  const { lifecycle } = state
+  const until = lifecycle.phase === 'closing' ? lifecycle.until : undefined
+  const leftMs = until === undefined ? state.timing.renewMs : Math.max(0, until - now)
   if (state.session.phase === 'open') endSession(state, state.session, 'CLOSED', now)
   dropGroups(state)
   state.abandoned.clear()
@@ -104,5 +107,5 @@ function finishClosing(state: EngineState, now: number): void {
     state.out.push({ type: 'arm', timer, at: undefined })
   }
   state.lifecycle = { phase: 'closed' }
-  state.out.push({ type: 'complete', completion: { kind: 'close' } })
+  state.out.push({ type: 'complete', completion: { kind: 'close', leftMs } })
 }

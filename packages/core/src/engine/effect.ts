@@ -46,7 +46,8 @@ export type Completion =
   /** The election has ended, and its name is free on this client. */
   | { readonly kind: 'stop'; readonly name: string; readonly start: number }
   | { readonly kind: 'groupStop'; readonly group: string; readonly start: number }
-  | { readonly kind: 'close' }
+  /** The client is closed; `leftMs` is what is left of the time for the backend. */
+  | { readonly kind: 'close'; readonly leftMs: number }
 
 /** How an attempt of a lock went that was not granted. */
 export type AttemptOutcome =

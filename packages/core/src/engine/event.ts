@@ -10,10 +10,8 @@ export type ElectionKind =
   | 'working'
   /** Like `working`, and does not compete again before the work of its last term has ended. */
   | 'exclusive'
-  /** A lock: ends with its first term. */
+  /** A lock: like `working`, and ends with its first term. */
   | 'lock'
-  /** A lock around a function, which a hand-over waits for. */
-  | 'workingLock'
 
 /** What the user's side asks for. */
 export type Command =

@@ -3,7 +3,7 @@
  * stood), release, and then tell that it is done.
  */
 import type { RevokeReason } from '../term.js'
-import { becomeCandidate, disarmElection, isLock, stopWatching } from './candidate.js'
+import { becomeCandidate, disarmElection, stopWatching } from './candidate.js'
 import type { ReplyOf } from './event.js'
 import { sendRelease } from './release.js'
 import {
@@ -78,7 +78,7 @@ export function finishHandover(
 ): void {
   const { next } = phase
   completeTerm(state, election, phase.term, phase.reason)
-  if (isLock(election.kind) || next.kind === 'stop') {
+  if (election.kind === 'lock' || next.kind === 'stop') {
     removeElection(state, election, next.calls)
     return
   }
@@ -104,7 +104,7 @@ export function loseTerm(state: EngineState, election: Election, reason: RevokeR
     case 'leader':
       revoke(state, election, phase.term, reason)
       completeTerm(state, election, phase.term, reason)
-      if (isLock(election.kind)) removeElection(state, election, [])
+      if (election.kind === 'lock') removeElection(state, election, [])
       else becomeCandidate(state, election, busyTerm(election))
       return
     case 'handover':

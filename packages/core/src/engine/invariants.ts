@@ -69,8 +69,7 @@ function checkElection(state: EngineState, election: Election): string[] {
       if (phase.term.token <= 0n) broken.push(`L4: the token of "${name}" is ${phase.term.token}`)
       return broken
     case 'handover':
-      if (kind === 'plain' || kind === 'lock')
-        broken.push(`L8: "${name}" waits for work that it does not have`)
+      if (kind === 'plain') broken.push(`L8: "${name}" waits for work that it does not have`)
       if (!phase.term.working) broken.push(`L8: "${name}" waits for work that has exited`)
       return broken
     case 'releasing':

@@ -107,13 +107,10 @@ export class EngineLoop {
         onNotice(effect)
         return
       case 'attempted':
+      case 'complete':
       case 'members':
       case 'publish':
         onNotice(effect)
-        return
-      case 'complete':
-        if (effect.completion.kind === 'close') void this.shutDown().then(() => onNotice(effect))
-        else onNotice(effect)
         return
       default:
         unreachable(effect)
@@ -129,15 +126,10 @@ export class EngineLoop {
     return this.hints
   }
 
-  /** Nothing is sent, armed or delivered any more. What the backend made for itself is freed within one call timeout. */
-  private async shutDown(): Promise<void> {
+  /** Nothing is sent or delivered any more, and what the backend made for itself is freed. Never rejects. */
+  async shutDown(): Promise<void> {
     this.closed = true
     this.calls.close()
-    const { timers, clock, timing, backend } = this.options
-    await new Promise<void>((resolve) => {
-      timers.arm('shutDown', clock.now() + timing.renewMs, resolve)
-      void Promise.allSettled([this.hints?.close(), backend.close()]).then(() => resolve())
-    })
-    timers.clear()
+    await Promise.allSettled([this.hints?.close(), this.options.backend.close()])
   }
 }
