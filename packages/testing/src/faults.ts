@@ -1,4 +1,4 @@
-import { BackendError, ConfigError, type SessionId } from '@simba/core'
+import { ConfigError, type SessionId } from '@simba/core'
 
 /** What a fault can concern: each method of the backend, and the delivery of a hint. */
 export type Operation =
@@ -14,7 +14,7 @@ export type Operation =
   | 'hint'
 
 /** One call, or one hint on its way to one subscriber, as faults see it. */
-export interface Operated {
+export interface FaultTarget {
   readonly on: Operation
   /** The connection that it came by: as given to `connect`, or `''` for the backend itself. */
   readonly client: string
@@ -25,10 +25,12 @@ export interface Operated {
 }
 
 /**
- * What goes wrong with one call. For a hint, only `delay-request`, `lose-request` and `repeat-request` mean anything.
+ * What goes wrong with one call. For a hint, only `delay-request`, `lose-request` and `repeat-request` mean
+ * anything.
  *
- * A call that its caller aborts rejects at once with `signal.reason`, but a request that is on its way or waits at a frozen backend **still takes effect
- * later**: a message on a network cannot be recalled. With `recall`, a delayed request is withdrawn by the abort, as by a driver that has not sent it yet.
+ * A call that its caller aborts rejects at once with `signal.reason`, but a request that is on its way or
+ * waits at a frozen backend **still takes effect later**: a message on a network cannot be recalled. With
+ * `recall`, a delayed request is withdrawn by the abort, as by a driver that has not sent it yet.
  */
 export type Fault =
   /** The request reaches the backend `ms` later, and takes effect then. */
@@ -46,32 +48,45 @@ export type Fault =
   /** The call takes effect and rejects. Default error: a `BackendError`. */
   | { readonly kind: 'fail-after'; readonly error?: Error }
 
-/** Which calls a fault concerns: those that agree with everything given here. */
+/**
+ * Which calls and hints a fault concerns: those that agree with everything given here; all of them if nothing
+ * is.
+ */
 export interface FaultMatch {
   readonly on?: Operation | readonly Operation[]
   readonly client?: string
   readonly session?: SessionId
   readonly name?: string
-  /** Ends the fault after so many calls. Default: it stays until it is taken back. */
+  /** Ends the fault once it has met so many calls. Default: it stays until it is taken back. */
   readonly times?: number
 }
 
-/** A fault and the calls that it concerns; or a function that is asked at each of them, for a seeded simulation or to record calls. */
+/**
+ * A fault and the calls that it concerns; or a function that is asked at each of them, for a seeded
+ * simulation or to record calls.
+ */
 export type FaultRule = FaultMatch &
-  (Fault | { readonly decide: (operated: Operated) => Fault | readonly Fault[] | undefined })
+  (Fault | { readonly decide: (target: FaultTarget) => Fault | readonly Fault[] | undefined })
 
-/** What is to go wrong with calls from now on. Faults that concern the same call add up: delays are summed, a loss outweighs an error. */
+/**
+ * What is to go wrong with calls from now on. All faults that meet one call act together: delays add up, and
+ * where a request or reply is lost, nothing else is seen of it.
+ */
 export class Faults {
   readonly #rules = new Set<{ readonly rule: FaultRule; left: number }>()
 
-  /** Adds a fault, and returns the way to take it back. */
+  /**
+   * Adds a fault, and returns the way to take it back.
+   *
+   * @throws ConfigError if `ms` is not a number of 0 or more, or `times` not one of 1 or more.
+   */
   add(rule: FaultRule): () => void {
-    const ms = 'ms' in rule ? rule.ms : 0
-    if (!(ms >= 0 && ms < Infinity))
-      throw new ConfigError(
-        `Fault ${'kind' in rule ? rule.kind : ''}: ms is ${ms}; give a number of ms, 0 or more.`,
-      )
-    const entry = { rule, left: rule.times ?? Infinity }
+    const { times = Infinity } = rule
+    if ('ms' in rule && !(rule.ms >= 0 && rule.ms < Infinity)) {
+      throw new ConfigError(`Fault ${rule.kind}: ms is ${rule.ms}; give 0 or more ms.`)
+    }
+    if (!(times >= 1)) throw new ConfigError(`Fault: times is ${times}; give 1 or more, or leave it out.`)
+    const entry = { rule, left: times }
     this.#rules.add(entry)
     return () => {
       this.#rules.delete(entry)
@@ -84,14 +99,15 @@ export class Faults {
   }
 
   /** What goes wrong with this call; counts it for each rule that agrees with it. */
-  meet(operated: Operated): readonly Fault[] {
+  meet(target: FaultTarget): readonly Fault[] {
     if (this.#rules.size === 0) return none
     const faults: Fault[] = []
     for (const entry of this.#rules) {
-      if (!matches(entry.rule, operated)) continue
+      if (!matches(entry.rule, target)) continue
+      const fault = 'decide' in entry.rule ? entry.rule.decide(target) : entry.rule
+      if (fault === undefined) continue
       if (--entry.left <= 0) this.#rules.delete(entry)
-      const fault = 'decide' in entry.rule ? entry.rule.decide(operated) : entry.rule
-      if (fault !== undefined) faults.push(...(isList(fault) ? fault : [fault]))
+      faults.push(...(isList(fault) ? fault : [fault]))
     }
     return faults
   }
@@ -99,77 +115,14 @@ export class Faults {
 
 const none: readonly Fault[] = []
 
-function matches(match: FaultMatch, operated: Operated): boolean {
+function matches(match: FaultMatch, target: FaultTarget): boolean {
   const { on, client, session, name } = match
   return (
-    (on === undefined || (typeof on === 'string' ? on === operated.on : on.includes(operated.on))) &&
-    (client === undefined || client === operated.client) &&
-    (session === undefined || session === operated.session) &&
-    (name === undefined || name === operated.name)
+    (on === undefined || (typeof on === 'string' ? on === target.on : on.includes(target.on))) &&
+    (client === undefined || client === target.client) &&
+    (session === undefined || session === target.session) &&
+    (name === undefined || name === target.name)
   )
-}
-
-/** All faults that one call meets, taken together. */
-export interface FaultPlan {
-  readonly requestMs: number
-  readonly replyMs: number
-  readonly repeatMs: readonly number[]
-  readonly loseRequest: boolean
-  readonly loseReply: boolean
-  readonly recall: boolean
-  readonly before: Error | undefined
-  readonly after: Error | undefined
-}
-
-export function planOf(faults: readonly Fault[], operated: Operated): FaultPlan {
-  const plan = {
-    requestMs: 0,
-    replyMs: 0,
-    repeatMs: [] as number[],
-    loseRequest: false,
-    loseReply: false,
-    recall: false,
-    before: undefined as Error | undefined,
-    after: undefined as Error | undefined,
-  }
-  for (const fault of faults) {
-    switch (fault.kind) {
-      case 'delay-request':
-        plan.requestMs += fault.ms
-        plan.recall ||= fault.recall ?? false
-        break
-      case 'delay-reply':
-        plan.replyMs += fault.ms
-        break
-      case 'lose-request':
-        plan.loseRequest = true
-        break
-      case 'lose-reply':
-        plan.loseReply = true
-        break
-      case 'repeat-request':
-        plan.repeatMs.push(fault.ms)
-        break
-      case 'fail-before':
-        plan.before ??= fault.error ?? injected(operated, 'before')
-        break
-      case 'fail-after':
-        plan.after ??= fault.error ?? injected(operated, 'after')
-        break
-      default:
-        unreachable(fault)
-    }
-  }
-  return plan
-}
-
-function injected({ on, name }: Operated, moment: 'before' | 'after'): BackendError {
-  const what = name === undefined ? on : `${on} of "${name}"`
-  return new BackendError(`Memory backend: an injected fault failed ${what} ${moment} it took effect.`)
-}
-
-function unreachable(fault: never): never {
-  throw new ConfigError(`Unknown fault ${JSON.stringify(fault)}.`)
 }
 
 function isList(fault: Fault | readonly Fault[]): fault is readonly Fault[] {

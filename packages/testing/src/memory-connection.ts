@@ -22,7 +22,10 @@ interface Concerns {
   readonly name?: string
 }
 
-/** One client's connection to a memory backend: the same backend, told apart by faults that concern its `client`. */
+/**
+ * One client's connection to a memory backend: the same backend, told apart by faults that concern its
+ * `client`.
+ */
 export class MemoryConnection implements LeaseBackend {
   readonly name = 'memory'
   readonly #server: MemoryServer

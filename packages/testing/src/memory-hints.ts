@@ -1,5 +1,6 @@
 import type { Clock, Hint, HintSubscription, HintTopic } from '@simba/core'
-import { type Faults, type Operated, planOf } from './faults.js'
+import { planOf } from './fault-plan.js'
+import type { Faults, FaultTarget } from './faults.js'
 
 interface Subscriber {
   readonly client: string
@@ -59,8 +60,8 @@ export class MemoryHints {
 
   #send(subscriber: Subscriber, key: string, hint: Hint): void {
     const name = hint.kind === 'released' ? hint.name : hint.group
-    const operated: Operated = { on: 'hint', client: subscriber.client, name }
-    const plan = planOf(this.#faults.meet(operated), operated)
+    const target: FaultTarget = { on: 'hint', client: subscriber.client, name }
+    const plan = planOf(this.#faults.meet(target), target)
     if (plan.loseRequest) return
     const epoch = this.#epoch
     const deliver = () => {

@@ -1,22 +1,25 @@
 import { BackendError, type CallOptions, type CancelTimer, type Clock, type SessionId } from '@simba/core'
-import { Faults, type Operated, planOf } from './faults.js'
+import { planOf } from './fault-plan.js'
+import { Faults, type FaultTarget } from './faults.js'
 import { MemoryHints } from './memory-hints.js'
 import { MemoryState } from './memory-state.js'
 
-/** The state behind all connections of one memory backend, and the way of each call to it and back, with all that can go wrong on it. */
+/**
+ * The state behind all connections of one memory backend, and the way of each call to it and back, with all
+ * that can go wrong on it.
+ */
 export class MemoryServer {
   readonly clock: Clock
   readonly faults: Faults = new Faults()
   readonly hints: MemoryHints
   readonly state: MemoryState
+  readonly #random: () => number
   /** Rejects each call that is not settled for its caller yet. */
   readonly #pending = new Set<(error: unknown) => void>()
   /** Counts restarts: what was on its way before one never arrives. */
   #epoch = 0
   /** What arrived while the backend was frozen, in order; `undefined` while it is not. */
   #frozen: (() => void)[] | undefined
-
-  readonly #random: () => number
 
   constructor(clock: Clock, random: () => number) {
     this.clock = clock
@@ -26,12 +29,12 @@ export class MemoryServer {
   }
 
   /** Brings a call to the state and its result back. It takes effect when `apply` runs, or never. */
-  call<T>(operated: Operated, { signal }: CallOptions, apply: () => T): Promise<T> {
+  call<T>(target: FaultTarget, { signal }: CallOptions, apply: () => T): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason)
-    const faults = this.faults.meet(operated)
+    const faults = this.faults.meet(target)
     if (faults.length === 0 && this.#frozen === undefined) return Promise.resolve(apply())
 
-    const plan = planOf(faults, operated)
+    const plan = planOf(faults, target)
     return new Promise<T>((resolve, reject) => {
       const recalls: CancelTimer[] = []
       const settle = () => {

@@ -17,7 +17,9 @@ interface LiveSession {
   readonly groups: Set<string>
 }
 
-/** An expired session is swept at the latest when there are twice as many sessions as after the last sweep. */
+/**
+ * An expired session is swept at the latest when there are twice as many sessions as after the last sweep.
+ */
 const smallestSweep = 64
 
 /**
@@ -28,7 +30,8 @@ const smallestSweep = 64
  * - only owned leases and groups with members are kept: names that were freed take no memory;
  * - tokens come from one counter for all names, so that they rise without a record of the names.
  *
- * Expiry is decided when a session is next looked at; a session that has expired is removed then, with all it had, and never comes back.
+ * Expiry is decided when a session is next looked at; a session that has expired is removed then, with all it
+ * had, and never comes back.
  */
 export class MemoryState {
   readonly #sessions = new Map<SessionId, LiveSession>()
@@ -128,7 +131,10 @@ export class MemoryState {
     }
   }
 
-  /** Forgets everything; with `resetTokens`, also which tokens were given out, which breaks rule B4 on purpose. */
+  /**
+   * Forgets everything; with `resetTokens`, also which tokens were given out, which breaks rule B4 on
+   * purpose.
+   */
   lose(resetTokens: boolean): void {
     this.#sessions.clear()
     this.#leases.clear()

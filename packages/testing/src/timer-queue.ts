@@ -10,8 +10,8 @@ export interface QueuedTimer {
 /**
  * Timers by due time, and by the order in which they were set where the times are equal.
  *
- * A binary heap whose entries know their places, so that a cancelled timer leaves at once: code that sets and cancels a timeout per call
- * must not fill the queue.
+ * A binary heap whose entries know their places, so that a cancelled timer leaves at once: code that sets and
+ * cancels a timeout per call must not fill the queue.
  */
 export class TimerQueue {
   readonly #heap: QueuedTimer[] = []

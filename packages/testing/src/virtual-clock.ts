@@ -15,7 +15,10 @@ export class VirtualClock implements Clock {
   readonly #madeAt: number
   readonly #jumpListeners = new Set<() => void>()
   #offset: number
-  /** What sets the timers anew whose time came while the clock was paused, in their order; `undefined` while it runs. */
+  /**
+   * What sets the timers anew whose time came while the clock was paused, in their order; `undefined` while
+   * it runs.
+   */
   #held: Set<() => void> | undefined
 
   constructor(time: Clock, options: ClockOptions) {
@@ -67,8 +70,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * This clock alone jumps, by a negative span too: timers already set do not see it, and fire late (or early) on this clock.
-   * {@link onJump} listeners are told.
+   * This clock alone jumps, by a negative span too: timers already set do not see it, and fire late (or
+   * early) on this clock. {@link onJump} listeners are told.
    */
   jump(ms: number): void {
     if (!Number.isFinite(ms)) throw new ConfigError(`VirtualClock.jump: ms is ${ms}; give a finite number.`)
@@ -81,7 +84,10 @@ export class VirtualClock implements Clock {
     this.#held ??= new Set()
   }
 
-  /** The process goes on: the timers that came due meanwhile fire at the next movement of virtual time, in their order. */
+  /**
+   * The process goes on: the timers that came due meanwhile fire at the next movement of virtual time, in
+   * their order.
+   */
   resume(): void {
     const held = this.#held
     this.#held = undefined
