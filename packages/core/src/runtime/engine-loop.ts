@@ -45,7 +45,7 @@ export class EngineLoop {
   constructor(private readonly options: EngineLoopOptions) {
     const { backend, timing, metadata, clock, timers, seed } = options
     this.state = createState(timing, seed)
-    this.calls = new BackendCalls(backend, timing.leaseMs, metadata, clock, timers, (reply) =>
+    this.calls = new BackendCalls(backend, { leaseMs: timing.leaseMs, metadata }, clock, timers, (reply) =>
       this.run(reply),
     )
   }

@@ -1,0 +1,133 @@
+/**
+ * One start of one name, from the start until its stop has settled: the user's side of one election of the engine. Elections, tasks,
+ * iterations, locks and partitions are all built on it, by what they do when a term begins and ends.
+ */
+import type { AttemptOutcome, Completion } from '../engine/effect.js'
+import type { Command, ElectionKind } from '../engine/event.js'
+import type { RevokeReason } from '../term.js'
+import type { LiveTerm } from './live-term.js'
+import { OwnFrames } from './own-frames.js'
+
+/** What a candidacy does with its terms. All are called from within the shell: they must not run user code before the next microtask. */
+export interface CandidacyHooks {
+  elected(term: LiveTerm): void
+  /** The hand-over of a term is finished, or the term was lost. */
+  handedOver?(term: LiveTerm, reason: RevokeReason): void
+  attempted?(outcome: AttemptOutcome): void
+  /** The engine has let go of the name. */
+  stopped?(): void
+  /** What must have run before a stop or step-down settles. */
+  drained?(): Promise<void>
+}
+
+/** A run of the user's work in a term. */
+export interface Run {
+  readonly term: LiveTerm
+  readonly startedAt: number
+}
+
+export type CandidacyState = 'candidate' | 'leader' | 'handover' | 'cooldown'
+
+export class Candidacy {
+  readonly frames: OwnFrames = new OwnFrames()
+  /** Work that has not exited: more than one run if work ignored the end of its term. */
+  readonly runs: Set<Run> = new Set()
+  /** Settles when it has stopped for good, after the last callback. */
+  readonly done: Promise<void>
+  /** The term until its hand-over is finished. */
+  private current: LiveTerm | undefined
+  private cooldownUntil = -Infinity
+  private stopping = false
+  private settle: () => void = () => {}
+  private nextCall = 0
+  private readonly stepDowns = new Map<number, () => void>()
+
+  constructor(
+    readonly name: string,
+    readonly start: number,
+    readonly kind: ElectionKind,
+    private readonly post: (command: Command) => void,
+    private readonly hooks: CandidacyHooks,
+  ) {
+    this.done = new Promise((resolve) => {
+      this.settle = resolve
+    })
+  }
+
+  /** The term that has not been revoked. */
+  get term(): LiveTerm | undefined {
+    return this.current?.reason === undefined ? this.current : undefined
+  }
+
+  state(now: number): CandidacyState {
+    if (this.current !== undefined) return this.current.reason === undefined ? 'leader' : 'handover'
+    return now < this.cooldownUntil ? 'cooldown' : 'candidate'
+  }
+
+  get isStopping(): boolean {
+    return this.stopping
+  }
+
+  stop(): Promise<void> {
+    if (!this.stopping) {
+      this.stopping = true
+      this.post({ type: 'stop', name: this.name, start: this.start })
+    }
+    return this.done
+  }
+
+  /** Settles when the hand-over is finished and the callbacks have run. */
+  stepDown(cooldownMs: number, now: number): Promise<void> {
+    this.cooldownUntil = Math.max(this.cooldownUntil, now + cooldownMs)
+    return new Promise((resolve) => {
+      const call = this.nextCall++
+      this.stepDowns.set(call, resolve)
+      this.post({ type: 'stepDown', name: this.name, start: this.start, call, cooldownMs })
+    })
+  }
+
+  workExited(term: LiveTerm): void {
+    this.post({ type: 'workExited', name: this.name, start: this.start, term: term.id })
+  }
+
+  onElected(term: LiveTerm): void {
+    this.current = term
+    this.hooks.elected(term)
+  }
+
+  onRevoked(reason: RevokeReason): void {
+    this.current?.end(reason)
+  }
+
+  onAttempted(outcome: AttemptOutcome): void {
+    this.hooks.attempted?.(outcome)
+  }
+
+  onComplete(completion: Extract<Completion, { readonly kind: 'term' | 'stepDown' | 'stop' }>): void {
+    switch (completion.kind) {
+      case 'term': {
+        const term = this.current
+        this.current = undefined
+        if (term !== undefined) this.hooks.handedOver?.(term, completion.reason)
+        return
+      }
+      case 'stepDown': {
+        const resolve = this.stepDowns.get(completion.call)
+        this.stepDowns.delete(completion.call)
+        if (resolve !== undefined) this.afterCallbacks(resolve)
+        return
+      }
+      case 'stop':
+        this.stopping = true
+        this.hooks.stopped?.()
+        this.afterCallbacks(this.settle)
+        return
+    }
+  }
+
+  private afterCallbacks(then: () => void): void {
+    const drained = this.hooks.drained?.()
+    if (drained === undefined) then()
+    else void drained.then(then)
+  }
+}

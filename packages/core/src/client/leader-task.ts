@@ -1,0 +1,54 @@
+/** Work that runs while its election leads. */
+import type { Candidacy } from './candidacy.js'
+import type { Client } from './client.js'
+import type { LiveTerm } from './live-term.js'
+import { runInTerm } from './work.js'
+
+/** A task that runs on whichever node leads. */
+export interface LeaderTask extends AsyncDisposable {
+  readonly name: string
+
+  /** Settles when the task has stopped for good, by whatever caused it. Never rejects. */
+  readonly done: Promise<void>
+
+  /**
+   * Stops competing, ends the term, waits for the work to exit (but not beyond the deadline as it stands), and gives the lease back.
+   * Settles when all that is done; never rejects. Called inside the task itself it does not wait.
+   */
+  stop(): Promise<void>
+}
+
+/** Starts an election whose terms run `body`, under a name that the caller has reserved. */
+export function beginTask(client: Client, name: string, body: (term: LiveTerm) => Promise<void>): Candidacy {
+  const candidacy: Candidacy = client.begin(name, 'working', {
+    elected: (term) => runInTerm(client, candidacy, term, () => body(term)),
+  })
+  return candidacy
+}
+
+export class CandidacyTask implements LeaderTask {
+  constructor(private readonly candidacy: Candidacy) {}
+
+  get name(): string {
+    return this.candidacy.name
+  }
+
+  get done(): Promise<void> {
+    return this.candidacy.done
+  }
+
+  stop(): Promise<void> {
+    return stopUnlessInside(this.candidacy)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+}
+
+/** Stops; a call that comes from inside what it would wait for does not wait. */
+export function stopUnlessInside(candidacy: Candidacy): Promise<void> {
+  const inside = candidacy.frames.calledFromInside()
+  const stopped = candidacy.stop()
+  return inside ? Promise.resolve() : stopped
+}

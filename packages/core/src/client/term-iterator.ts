@@ -1,0 +1,116 @@
+/**
+ * The terms of an election as an async iteration. The body of the loop is the work of its term: it counts as running until it asks for
+ * the next term, and the election does not compete meanwhile if its term is lost.
+ */
+import type { Term } from '../term.js'
+import type { Candidacy, Run } from './candidacy.js'
+import type { Client } from './client.js'
+import type { LiveTerm } from './live-term.js'
+
+export class TermIterator implements AsyncIterableIterator<Term> {
+  private candidacy: Candidacy | undefined
+  /** A term that nobody has asked for yet. */
+  private fresh: LiveTerm | undefined
+  /** The body that is running. */
+  private body: Run | undefined
+  private over: { readonly error?: unknown } | undefined
+  private wake: () => void = () => {}
+  private tail: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    private readonly client: Client,
+    private readonly name: string,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<Term, undefined>> {
+    this.endBody()
+    const result = this.tail.then(() => this.advance())
+    // Only here is the consumer our caller.
+    this.candidacy?.frames.markCaller()
+    this.tail = result.catch(() => {})
+    return result
+  }
+
+  /** The loop was left. */
+  async return(): Promise<IteratorResult<Term, undefined>> {
+    this.endBody()
+    this.over ??= {}
+    this.wake()
+    await this.candidacy?.stop()
+    return { done: true, value: undefined }
+  }
+
+  private async advance(): Promise<IteratorResult<Term, undefined>> {
+    if (this.candidacy === undefined && this.over === undefined) this.start()
+    for (;;) {
+      if (this.over !== undefined) {
+        const { over } = this
+        this.over = {}
+        await this.candidacy?.stop()
+        if ('error' in over) throw over.error
+        return { done: true, value: undefined }
+      }
+      if (this.fresh !== undefined) {
+        const term = this.fresh
+        this.fresh = undefined
+        this.beginBody(term)
+        return { done: false, value: term }
+      }
+      await new Promise<void>((resolve) => {
+        this.wake = resolve
+      })
+    }
+  }
+
+  private start(): void {
+    const { client, name, signal } = this
+    client.ensureOpen('terms()')
+    signal?.throwIfAborted()
+    client.reserve(name, 'iteration')
+    const off = client.aborts.add(signal, () => {
+      this.over = { error: signal?.reason }
+      void candidacy.stop()
+      this.wake()
+    })
+    const candidacy: Candidacy = client.begin(name, 'exclusive', {
+      elected: (term) => this.elected(candidacy, term),
+      stopped: () => {
+        off()
+        this.over ??= {}
+        this.wake()
+      },
+    })
+    this.candidacy = candidacy
+    void candidacy.done.then(() => client.unreserve(name))
+  }
+
+  private elected(candidacy: Candidacy, term: LiveTerm): void {
+    this.fresh = term
+    term.onEnd(() => {
+      // It ended before anybody saw it: there is no body to wait for.
+      if (this.fresh !== term) return
+      this.fresh = undefined
+      candidacy.workExited(term)
+    })
+    this.wake()
+  }
+
+  private beginBody(term: LiveTerm): void {
+    this.body = { term, startedAt: this.client.clock.now() }
+    this.candidacy?.runs.add(this.body)
+  }
+
+  private endBody(): void {
+    const { candidacy, body } = this
+    if (candidacy === undefined || body === undefined) return
+    this.body = undefined
+    candidacy.runs.delete(body)
+    candidacy.frames.clearCaller()
+    candidacy.workExited(body.term)
+  }
+}

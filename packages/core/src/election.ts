@@ -1,0 +1,194 @@
+/** An election: of all the nodes that start the same name, one at a time leads. */
+import type { SessionId } from './backend.js'
+import { CallbackQueue } from './client/callback-queue.js'
+import type { Candidacy } from './client/candidacy.js'
+import type { Client } from './client/client.js'
+import { findHolder } from './client/inspect.js'
+import { beginTask, CandidacyTask, type LeaderTask, stopUnlessInside } from './client/leader-task.js'
+import { TermIterator } from './client/term-iterator.js'
+import { runOnce, runScheduled, type Work } from './client/work.js'
+import { checkKeys } from './config.js'
+import { type Duration, toMs } from './duration.js'
+import { ConfigError } from './errors.js'
+import { Schedule } from './schedule.js'
+import type { RevokeReason, Term } from './term.js'
+
+/** Called in order, one at a time; a promise that is returned is waited for before the next callback. */
+export interface ElectionListener {
+  /** A term began. It may have ended by the time of the call: look at `term.isValid`. */
+  onElected?(term: Term): unknown
+  /** The term ended, and its hand-over is finished. Follows each `onElected` exactly once. */
+  onRevoked?(term: Term, reason: RevokeReason): unknown
+}
+
+export interface StartOptions {
+  /** Stops what is started when it aborts. */
+  readonly signal?: AbortSignal
+}
+
+/** Who leads, as the backend has it now: "who, and since which token?", never "may I act?". */
+export interface Holder {
+  readonly session: SessionId
+  readonly token: bigint
+  /** The holder's metadata, where the backend tells it. */
+  readonly metadata?: unknown
+}
+
+/** Made by `simba.election(name)`. Handles are cheap and stateless: two of one name are the same election. */
+export class Election {
+  constructor(
+    private readonly client: Client,
+    readonly name: string,
+  ) {}
+
+  /** The term of this client that has not been revoked, however the name was started. Read its `isValid` before you act on it. */
+  get term(): Term | undefined {
+    return this.client.candidacies.get(this.name)?.term
+  }
+
+  /**
+   * Competes until `stop()`, with callbacks at the beginning and end of each term. Callbacks are not work: they do not delay a hand-over.
+   *
+   * @throws AlreadyStartedError if the name is started on this client, until an earlier start of it has settled its stop.
+   * @throws ClosedError if the client is closed.
+   */
+  start(listener: ElectionListener = {}, options: StartOptions = {}): void {
+    checkKeys('start', listener, { onElected: true, onRevoked: true })
+    const { client, name } = this
+    this.admit('start', options)
+    client.reserve(name, 'election')
+    const callbacks = new CallbackQueue((callback, error) => client.callbackFailed(callback, name, error))
+    const candidacy: Candidacy = client.begin(name, 'plain', {
+      elected(term) {
+        callbacks.push('onElected', () =>
+          candidacy.frames.enter(async () => void (await listener.onElected?.(term))),
+        )
+      },
+      handedOver(term, reason) {
+        callbacks.push('onRevoked', () =>
+          candidacy.frames.enter(async () => void (await listener.onRevoked?.(term, reason))),
+        )
+      },
+      drained: () => callbacks.drained,
+    })
+    this.follow(candidacy, options)
+  }
+
+  /**
+   * Runs `work` once in each term, as long as it leads. The work should stop when `term.signal` aborts; if it returns earlier, the term
+   * goes on, idle, and the work is not run again before the next term. What it throws is reported and never touches the election.
+   *
+   * @throws AlreadyStartedError, ClosedError as `start`.
+   *
+   * @example
+   * const task = election.runWhileLeader(async (term) => {
+   *   while (term.isValid) await store.write(await next(), term.token)
+   * })
+   */
+  runWhileLeader(work: Work, options: StartOptions = {}): LeaderTask {
+    checkWork('runWhileLeader', work)
+    return this.startTask('runWhileLeader', options, (term) => runOnce(this.client, term, work))
+  }
+
+  /**
+   * Runs `work` on a schedule while it leads: one loop per term, no overlap, no run in a term that has ended. What a run throws is
+   * reported, and the loop goes on.
+   *
+   * @throws AlreadyStartedError, ClosedError as `start`.
+   *
+   * @example
+   * const task = election.schedule(Schedule.fixedRate('1m'), (term) => report.generate(term.token))
+   */
+  schedule(schedule: Schedule, work: Work, options: StartOptions = {}): LeaderTask {
+    checkSchedule(schedule)
+    checkWork('schedule', work)
+    return this.startTask('schedule', options, (term) => runScheduled(this.client, term, schedule, work))
+  }
+
+  /**
+   * The terms of this client, one after the other. Starts at the first request and stops when the loop is left. The body of the loop is
+   * the term's work: a hand-over waits for it to ask for the next term. An abort of `signal` makes the loop throw the signal's reason.
+   *
+   * @throws AlreadyStartedError, ClosedError as `start`, from the first `next()`.
+   *
+   * @example
+   * for await (const term of election.terms({ signal })) await lead(term)
+   */
+  terms(options: StartOptions = {}): AsyncIterableIterator<Term> {
+    checkKeys('terms', options, { signal: true })
+    return new TermIterator(this.client, this.name, options.signal)
+  }
+
+  /**
+   * Ends the term, if there is one, and keeps out of the competition for `cooldown` (default `leaseDuration`), which counts from the
+   * call. A mere candidate cools down too. Settles when the hand-over is finished; never rejects but for a wrong `cooldown`. Called
+   * inside the work or a callback of this election it does not wait.
+   */
+  async stepDown(cooldown: Duration = this.client.timing.leaseMs): Promise<void> {
+    const cooldownMs = toMs(cooldown, 'stepDown: cooldown')
+    const candidacy = this.own()
+    if (candidacy === undefined) return
+    const inside = candidacy.frames.calledFromInside()
+    const settled = candidacy.stepDown(cooldownMs, this.client.clock.now())
+    if (!inside) await settled
+  }
+
+  /**
+   * Ends the start of this name, by whichever handle and in whichever form it was started; does nothing if it is not started. Settles
+   * after the last `onRevoked`; never rejects. Called inside the work or a callback of this election it does not wait.
+   */
+  stop(): Promise<void> {
+    const candidacy = this.own()
+    return candidacy === undefined ? Promise.resolve() : stopUnlessInside(candidacy)
+  }
+
+  /**
+   * Who leads now, without being a candidate; `undefined` if nobody does.
+   *
+   * @throws UnsupportedError if the backend cannot tell, BackendError if it fails.
+   */
+  holder(): Promise<Holder | undefined> {
+    return findHolder(this.client, this.name)
+  }
+
+  private startTask(call: string, options: StartOptions, body: Parameters<typeof beginTask>[2]): LeaderTask {
+    this.admit(call, options)
+    this.client.reserve(this.name, 'task')
+    const candidacy = beginTask(this.client, this.name, body)
+    this.follow(candidacy, options)
+    return new CandidacyTask(candidacy)
+  }
+
+  private admit(call: string, options: StartOptions): void {
+    checkKeys(call, options, { signal: true })
+    this.client.ensureOpen(`election("${this.name}").${call}()`)
+    options.signal?.throwIfAborted()
+  }
+
+  /** Ties a start to its signal, and frees its name at its end. */
+  private follow(candidacy: Candidacy, { signal }: StartOptions): void {
+    const off = this.client.aborts.add(signal, () => void candidacy.stop())
+    void candidacy.done.then(() => {
+      off()
+      this.client.unreserve(this.name)
+    })
+  }
+
+  /** The start of this name that is this handle's to stop: not that of a lock or a partition. */
+  private own(): Candidacy | undefined {
+    const use = this.client.uses.get(this.name)
+    return use === 'lock' || use === 'partition' ? undefined : this.client.candidacies.get(this.name)
+  }
+}
+
+export function checkWork(call: string, work: unknown): void {
+  if (typeof work === 'function') return
+  throw new ConfigError(`${call} needs a function that does the work; given was ${typeof work}.`)
+}
+
+export function checkSchedule(schedule: unknown): void {
+  if (schedule instanceof Schedule) return
+  // Of another copy of this package, perhaps: its methods are what counts.
+  if (typeof schedule === 'object' && schedule !== null && 'nextStart' in schedule) return
+  throw new ConfigError('schedule needs a Schedule: Schedule.fixedDelay(…) or Schedule.fixedRate(…).')
+}
