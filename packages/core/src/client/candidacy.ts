@@ -76,8 +76,9 @@ export class Candidacy {
     return this.done
   }
 
-  /** Settles when the hand-over is finished and the callbacks have run. */
+  /** Settles when the hand-over is finished and the callbacks have run, or with the stop. */
   stepDown(cooldownMs: number, now: number): Promise<void> {
+    if (this.stopping) return this.done
     this.cooldownUntil = Math.max(this.cooldownUntil, now + cooldownMs)
     return new Promise((resolve) => {
       const call = this.nextCall++
@@ -119,6 +120,9 @@ export class Candidacy {
       }
       case 'stop':
         this.stopping = true
+        // Those that the engine has not heard of: it has let go of the name.
+        for (const resolve of this.stepDowns.values()) void this.done.then(resolve)
+        this.stepDowns.clear()
         this.hooks.stopped?.()
         this.afterCallbacks(this.settle)
         return

@@ -26,16 +26,21 @@ export function becomeCandidate(state: EngineState, election: Election, busy?: n
  * is being given back). The end of each of these makes it compete again.
  */
 export function compete(state: EngineState, election: Election): void {
-  const { phase } = election
-  const open = openSessionOf(state)
-  if (phase.phase !== 'candidate' || phase.attempt !== undefined || phase.busy !== undefined) return
-  if (open === undefined || state.lifecycle.phase !== 'running') return
-  const { name } = election
-  if (state.attempts.has(name) || state.releases.has(name)) return
+  const { phase, name } = election
+  if (phase.phase !== 'candidate' || phase.attempt !== undefined) return
   if (phase.retryAt !== Infinity) disarmElection(state, name)
-  const attempt = call(state, open.periodMs, (id) => ({ op: 'acquire', id, session: open.session, name }))
-  state.attempts.set(name, attempt)
-  election.phase = { phase: 'candidate', attempt, retryAt: Infinity, hinted: false, busy: undefined }
+  const open = openSessionOf(state)
+  const waits =
+    open === undefined ||
+    state.lifecycle.phase !== 'running' ||
+    phase.busy !== undefined ||
+    state.attempts.has(name) ||
+    state.releases.has(name)
+  const attempt = waits
+    ? undefined
+    : call(state, open.periodMs, (id) => ({ op: 'acquire', id, session: open.session, name }))
+  if (attempt !== undefined) state.attempts.set(name, attempt)
+  election.phase = { phase: 'candidate', attempt, retryAt: Infinity, hinted: false, busy: phase.busy }
 }
 
 /** Something that a candidate may have waited for is over. */
