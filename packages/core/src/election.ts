@@ -71,7 +71,6 @@ export class Election {
       },
       drained: () => callbacks.drained,
     })
-    this.follow(candidacy, options)
   }
 
   /**
@@ -128,7 +127,7 @@ export class Election {
     const cooldownMs = toMs(cooldown, 'stepDown: cooldown')
     const candidacy = this.own()
     if (candidacy === undefined) return
-    const inside = candidacy.frames.calledFromInside()
+    const inside = candidacy.calledFromInside()
     const settled = candidacy.stepDown(cooldownMs, this.client.clock.now())
     if (!inside) await settled
   }
@@ -154,8 +153,8 @@ export class Election {
   private startTask(call: string, options: StartOptions, body: Parameters<typeof beginTask>[2]): LeaderTask {
     this.admit(call, options)
     this.client.reserve(this.name, 'task')
-    const candidacy = beginTask(this.client, this.name, body)
-    this.follow(candidacy, options)
+    const settled = this.follow(options, () => candidacy.stop())
+    const candidacy: Candidacy = beginTask(this.client, this.name, body, settled)
     return new CandidacyTask(candidacy)
   }
 
@@ -165,13 +164,13 @@ export class Election {
     options.signal?.throwIfAborted()
   }
 
-  /** Ties a start to its signal, and frees its name at its end. */
-  private follow(candidacy: Candidacy, { signal }: StartOptions): void {
-    const off = this.client.aborts.add(signal, () => void candidacy.stop())
-    void candidacy.done.then(() => {
+  /** Ties a start to its signal. The result is for its end: it unties it, and frees the name. */
+  private follow({ signal }: StartOptions, stop: () => Promise<void>): () => void {
+    const off = this.client.aborts.add(signal, () => void stop())
+    return () => {
       off()
       this.client.unreserve(this.name)
-    })
+    }
   }
 
   /** The start of this name that is this handle's to stop: not that of a lock or a partition. */

@@ -17,7 +17,9 @@ export interface CandidacyHooks {
   /** The engine has let go of the name. */
   stopped?(): void
   /** What must have run before a stop or step-down settles. */
-  drained?(): Promise<void>
+  drained?(): Promise<void> | undefined
+  /** The stop has settled: the name is free. */
+  settled?(): void
 }
 
 /** A run of the user's work in a term. */
@@ -28,30 +30,72 @@ export interface Run {
 
 export type CandidacyState = 'candidate' | 'leader' | 'handover' | 'cooldown'
 
+const NO_RUNS: ReadonlySet<Run> = new Set()
+
+/** There may be a hundred thousand idle ones in a process: what only some of them need is made when it is needed. */
 export class Candidacy {
-  readonly frames: OwnFrames = new OwnFrames()
-  /** Work that has not exited: more than one run if work ignored the end of its term. */
-  readonly runs: Set<Run> = new Set()
-  /** Settles when it has stopped for good, after the last callback. */
-  readonly done: Promise<void>
   /** The term until its hand-over is finished. */
   private current: LiveTerm | undefined
   private cooldownUntil = -Infinity
   private stopping = false
-  private settle: () => void = () => {}
+  private settled = false
+  private waiter: { readonly done: Promise<void>; readonly settle: () => void } | undefined
+  private ownFrames: OwnFrames | undefined
+  private ownRuns: Set<Run> | undefined
   private nextCall = 0
-  private readonly stepDowns = new Map<number, () => void>()
+  private stepDowns: Map<number, () => void> | undefined
 
   constructor(
     readonly name: string,
     readonly start: number,
     readonly kind: ElectionKind,
-    private readonly post: (command: Command) => void,
+    private readonly client: {
+      post(command: Command): void
+      /** The engine has let go of the name, and the last callback has run. */
+      forget(candidacy: Candidacy): void
+    },
     private readonly hooks: CandidacyHooks,
-  ) {
-    this.done = new Promise((resolve) => {
-      this.settle = resolve
-    })
+  ) {}
+
+  /** Settles when it has stopped for good, after the last callback. */
+  get done(): Promise<void> {
+    if (this.waiter === undefined) {
+      let settle: () => void = () => {}
+      const done = new Promise<void>((resolve) => {
+        settle = resolve
+      })
+      this.waiter = { done, settle }
+      if (this.settled) settle()
+    }
+    return this.waiter.done
+  }
+
+  /** The runs and callbacks of this candidacy, for calls from inside them. */
+  get frames(): OwnFrames {
+    this.ownFrames ??= new OwnFrames()
+    return this.ownFrames
+  }
+
+  calledFromInside(): boolean {
+    return this.ownFrames?.calledFromInside() ?? false
+  }
+
+  /** Work that has not exited: more than one run if work ignored the end of its term. */
+  get runs(): ReadonlySet<Run> {
+    return this.ownRuns ?? NO_RUNS
+  }
+
+  beginRun(term: LiveTerm, now: number): Run {
+    const run = { term, startedAt: now }
+    this.ownRuns ??= new Set()
+    this.ownRuns.add(run)
+    return run
+  }
+
+  /** The run has exited: a hand-over that waits for it may go on. */
+  endRun(run: Run): void {
+    this.ownRuns?.delete(run)
+    this.workExited(run.term)
   }
 
   /** The term that has not been revoked. */
@@ -71,7 +115,7 @@ export class Candidacy {
   stop(): Promise<void> {
     if (!this.stopping) {
       this.stopping = true
-      this.post({ type: 'stop', name: this.name, start: this.start })
+      this.client.post({ type: 'stop', name: this.name, start: this.start })
     }
     return this.done
   }
@@ -82,13 +126,14 @@ export class Candidacy {
     this.cooldownUntil = Math.max(this.cooldownUntil, now + cooldownMs)
     return new Promise((resolve) => {
       const call = this.nextCall++
+      this.stepDowns ??= new Map()
       this.stepDowns.set(call, resolve)
-      this.post({ type: 'stepDown', name: this.name, start: this.start, call, cooldownMs })
+      this.client.post({ type: 'stepDown', name: this.name, start: this.start, call, cooldownMs })
     })
   }
 
   workExited(term: LiveTerm): void {
-    this.post({ type: 'workExited', name: this.name, start: this.start, term: term.id })
+    this.client.post({ type: 'workExited', name: this.name, start: this.start, term: term.id })
   }
 
   onElected(term: LiveTerm): void {
@@ -113,20 +158,26 @@ export class Candidacy {
         return
       }
       case 'stepDown': {
-        const resolve = this.stepDowns.get(completion.call)
-        this.stepDowns.delete(completion.call)
+        const resolve = this.stepDowns?.get(completion.call)
+        this.stepDowns?.delete(completion.call)
         if (resolve !== undefined) this.afterCallbacks(resolve)
         return
       }
       case 'stop':
         this.stopping = true
-        // Those that the engine has not heard of: it has let go of the name.
-        for (const resolve of this.stepDowns.values()) void this.done.then(resolve)
-        this.stepDowns.clear()
         this.hooks.stopped?.()
-        this.afterCallbacks(this.settle)
+        this.afterCallbacks(() => this.settle())
         return
     }
+  }
+
+  private settle(): void {
+    this.settled = true
+    this.client.forget(this)
+    this.hooks.settled?.()
+    this.waiter?.settle()
+    // Step-downs that the engine has not heard of, since it had let go of the name.
+    for (const resolve of this.stepDowns?.values() ?? []) resolve()
   }
 
   private afterCallbacks(then: () => void): void {

@@ -18,7 +18,6 @@ import { EventHub } from './event-hub.js'
 import type { GroupMembership } from './group-membership.js'
 import { LiveTerm } from './live-term.js'
 import type { LockQueue } from './lock-queue.js'
-import type { OwnFrames } from './own-frames.js'
 import { SessionView } from './session-view.js'
 
 /** What a name is in use for on this client. */
@@ -98,14 +97,15 @@ export class Client {
 
   /** Starts a name that the caller has reserved. */
   begin(name: string, kind: ElectionKind, hooks: CandidacyHooks): Candidacy {
-    const candidacy = new Candidacy(name, this.nextStart++, kind, (command) => this.post(command), hooks)
+    const candidacy = new Candidacy(name, this.nextStart++, kind, this, hooks)
     this.candidacies.set(name, candidacy)
     this.session.needed()
-    void candidacy.done.then(() => {
-      if (this.candidacies.get(name) === candidacy) this.candidacies.delete(name)
-    })
     this.post({ type: 'start', name, start: candidacy.start, kind })
     return candidacy
+  }
+
+  forget(candidacy: Candidacy): void {
+    if (this.candidacies.get(candidacy.name) === candidacy) this.candidacies.delete(candidacy.name)
   }
 
   newStart(): number {
@@ -130,15 +130,17 @@ export class Client {
    * Ends everything, each once. A call from inside a run or callback does not wait, since that would wait for itself.
    */
   close(force: boolean): Promise<void> {
-    const inside = [...this.frames()].some((frames) => frames.calledFromInside())
+    const inside = this.calledFromInside()
     if (this.closing === undefined) this.closing = this.shutDown(force)
     else if (force) this.post({ type: 'close', force })
     return inside ? Promise.resolve() : this.closing
   }
 
-  private *frames(): Iterable<OwnFrames> {
-    for (const candidacy of this.candidacies.values()) yield candidacy.frames
-    for (const queue of this.locks.values()) yield queue.frames
+  private calledFromInside(): boolean {
+    for (const candidacy of this.candidacies.values()) {
+      if (candidacy.calledFromInside()) return true
+    }
+    return false
   }
 
   private async shutDown(force: boolean): Promise<void> {

@@ -72,7 +72,7 @@ export class GroupMembership {
 
   calledFromInside(): boolean {
     for (const candidacy of this.running.values()) {
-      if (candidacy.frames.calledFromInside()) return true
+      if (candidacy.calledFromInside()) return true
     }
     return false
   }
@@ -86,15 +86,18 @@ export class GroupMembership {
 
   private compete(partition: number): void {
     if (this.running.has(partition)) return // or is still handing over: its end looks again
-    const candidacy = beginTask(this.client, partitionName(this.group, partition), (term) =>
-      this.body(term, partition),
+    const name = partitionName(this.group, partition)
+    const settled = () => this.handedOver(partition)
+    this.running.set(
+      partition,
+      beginTask(this.client, name, (term) => this.body(term, partition), settled),
     )
-    this.running.set(partition, candidacy)
-    void candidacy.done.then(() => {
-      this.running.delete(partition)
-      if (!this.stopping && this.assigned.includes(partition)) this.compete(partition)
-      this.settleIfDone()
-    })
+  }
+
+  private handedOver(partition: number): void {
+    this.running.delete(partition)
+    if (!this.stopping && this.assigned.includes(partition)) this.compete(partition)
+    this.settleIfDone()
   }
 
   private settleIfDone(): void {

@@ -18,10 +18,16 @@ export interface LeaderTask extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts an election whose terms run `body`, under a name that the caller has reserved. */
-export function beginTask(client: Client, name: string, body: (term: LiveTerm) => Promise<void>): Candidacy {
+/** Starts an election whose terms run `body`, under a name that the caller has reserved and frees when it has `settled`. */
+export function beginTask(
+  client: Client,
+  name: string,
+  body: (term: LiveTerm) => Promise<void>,
+  settled: () => void,
+): Candidacy {
   const candidacy: Candidacy = client.begin(name, 'working', {
     elected: (term) => runInTerm(client, candidacy, term, () => body(term)),
+    settled,
   })
   return candidacy
 }
@@ -48,7 +54,7 @@ export class CandidacyTask implements LeaderTask {
 
 /** Stops; a call that comes from inside what it would wait for does not wait. */
 export function stopUnlessInside(candidacy: Candidacy): Promise<void> {
-  const inside = candidacy.frames.calledFromInside()
+  const inside = candidacy.calledFromInside()
   const stopped = candidacy.stop()
   return inside ? Promise.resolve() : stopped
 }

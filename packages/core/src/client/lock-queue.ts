@@ -10,7 +10,6 @@ import type { Candidacy } from './candidacy.js'
 import type { Client } from './client.js'
 import { HeldLock } from './held-lock.js'
 import type { LiveTerm } from './live-term.js'
-import { OwnFrames } from './own-frames.js'
 import { completed } from './work.js'
 
 interface Waiter {
@@ -23,7 +22,6 @@ interface Waiter {
 }
 
 export class LockQueue {
-  readonly frames: OwnFrames = new OwnFrames()
   private readonly waiters = new Set<Waiter>()
   private candidacy: Candidacy | undefined
   private holder: LiveTerm | undefined
@@ -78,16 +76,14 @@ export class LockQueue {
       this.enqueue({ grant: resolve, refuse() {}, fail: reject, once: false }, timeoutMs, signal)
     })
     const { client } = this
-    const run = { term, startedAt: client.clock.now() }
-    candidacy.runs.add(run)
+    const run = candidacy.beginRun(term, client.clock.now())
     try {
-      const result = await this.frames.enter(() => work(term))
+      const result = await candidacy.frames.enter(() => work(term))
       completed(client, term, run.startedAt, 'SUCCEEDED')
       if (!term.isValid) throw term.revokedError(term.reason ?? 'DEADLINE_PASSED', { result })
       return result
     } finally {
-      candidacy.runs.delete(run)
-      candidacy.workExited(term)
+      candidacy.endRun(run)
       await candidacy.stop()
     }
   }

@@ -32,16 +32,9 @@ export class OwnFrames {
     }
   }
 
-  /**
-   * Takes the function that called our caller as inside, until `clearCaller`: the body of a `for await` is no function of its own, so the
-   * whole function around it stands for it.
-   */
-  markCaller(): void {
-    this.caller = functionOf(callSites()[3])
-  }
-
-  clearCaller(): void {
-    this.caller = undefined
+  /** Takes a function as inside, until it is unmarked. */
+  mark(caller: string | undefined): void {
+    this.caller = caller
   }
 
   calledFromInside(): boolean {
@@ -58,6 +51,14 @@ export class OwnFrames {
 interface EnclosingFunction {
   getEnclosingLineNumber?(): number | null
   getEnclosingColumnNumber?(): number | null
+}
+
+/**
+ * The function that called the caller of this one. The body of a `for await` is no function of its own, so the function around it has to
+ * stand for it.
+ */
+export function callingFunction(): string | undefined {
+  return functionOf(callSites()[3])
 }
 
 /** Identifies a function by where it stands in its script. */

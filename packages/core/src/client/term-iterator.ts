@@ -6,6 +6,7 @@ import type { Term } from '../term.js'
 import type { Candidacy, Run } from './candidacy.js'
 import type { Client } from './client.js'
 import type { LiveTerm } from './live-term.js'
+import { callingFunction } from './own-frames.js'
 
 export class TermIterator implements AsyncIterableIterator<Term> {
   private candidacy: Candidacy | undefined
@@ -13,6 +14,8 @@ export class TermIterator implements AsyncIterableIterator<Term> {
   private fresh: LiveTerm | undefined
   /** The body that is running. */
   private body: Run | undefined
+  /** The function around the loop. */
+  private consumer: string | undefined
   private over: { readonly error?: unknown } | undefined
   private wake: () => void = () => {}
   private tail: Promise<unknown> = Promise.resolve()
@@ -29,9 +32,8 @@ export class TermIterator implements AsyncIterableIterator<Term> {
 
   next(): Promise<IteratorResult<Term, undefined>> {
     this.endBody()
+    this.consumer = callingFunction()
     const result = this.tail.then(() => this.advance())
-    // Only here is the consumer our caller.
-    this.candidacy?.frames.markCaller()
     this.tail = result.catch(() => {})
     return result
   }
@@ -84,9 +86,9 @@ export class TermIterator implements AsyncIterableIterator<Term> {
         this.over ??= {}
         this.wake()
       },
+      settled: () => client.unreserve(name),
     })
     this.candidacy = candidacy
-    void candidacy.done.then(() => client.unreserve(name))
   }
 
   private elected(candidacy: Candidacy, term: LiveTerm): void {
@@ -101,16 +103,15 @@ export class TermIterator implements AsyncIterableIterator<Term> {
   }
 
   private beginBody(term: LiveTerm): void {
-    this.body = { term, startedAt: this.client.clock.now() }
-    this.candidacy?.runs.add(this.body)
+    this.body = this.candidacy?.beginRun(term, this.client.clock.now())
+    this.candidacy?.frames.mark(this.consumer)
   }
 
   private endBody(): void {
     const { candidacy, body } = this
     if (candidacy === undefined || body === undefined) return
     this.body = undefined
-    candidacy.runs.delete(body)
-    candidacy.frames.clearCaller()
-    candidacy.workExited(body.term)
+    candidacy.frames.mark(undefined)
+    candidacy.endRun(body)
   }
 }

@@ -20,12 +20,8 @@ export function runInTerm(
       `Simba: the work of "${term.name}" of an earlier term (token ${earlier.term.token}) is still running while that of token ${term.token} begins. Make it stop when its term's signal aborts.`,
     )
   }
-  const run = { term, startedAt: client.clock.now() }
-  candidacy.runs.add(run)
-  const exited = () => {
-    candidacy.runs.delete(run)
-    candidacy.workExited(term)
-  }
+  const run = candidacy.beginRun(term, client.clock.now())
+  const exited = () => candidacy.endRun(run)
   void candidacy.frames.enter(body).then(exited, exited)
 }
 
