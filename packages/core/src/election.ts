@@ -57,19 +57,16 @@ export class Election {
     const { client, name } = this
     this.admit('start', options)
     client.reserve(name, 'election')
-    const callbacks = new CallbackQueue((callback, error) => client.callbackFailed(callback, name, error))
+    let callbacks: CallbackQueue | undefined
+    const push = (callback: 'onElected' | 'onRevoked', run: () => unknown) => {
+      callbacks ??= new CallbackQueue((failed, error) => client.callbackFailed(failed, name, error))
+      callbacks.push(callback, () => candidacy.frames.enter(async () => void (await run())))
+    }
     const candidacy: Candidacy = client.begin(name, 'plain', {
-      elected(term) {
-        callbacks.push('onElected', () =>
-          candidacy.frames.enter(async () => void (await listener.onElected?.(term))),
-        )
-      },
-      handedOver(term, reason) {
-        callbacks.push('onRevoked', () =>
-          candidacy.frames.enter(async () => void (await listener.onRevoked?.(term, reason))),
-        )
-      },
-      drained: () => callbacks.drained,
+      elected: (term) => push('onElected', () => listener.onElected?.(term)),
+      handedOver: (term, reason) => push('onRevoked', () => listener.onRevoked?.(term, reason)),
+      drained: () => callbacks?.drained,
+      settled: this.follow(options, () => candidacy.stop()),
     })
   }
 
