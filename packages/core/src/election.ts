@@ -1,17 +1,17 @@
 /** An election: of all the nodes that start the same name, one at a time leads. */
-import type { SessionId } from './backend.js'
 import { CallbackQueue } from './client/callback-queue.js'
 import type { Candidacy } from './client/candidacy.js'
 import type { Client } from './client/client.js'
-import { findHolder } from './client/inspect.js'
+import { findHolder, type Holder } from './client/inspect.js'
 import { beginTask, CandidacyTask, type LeaderTask, stopUnlessInside } from './client/leader-task.js'
 import { TermIterator } from './client/term-iterator.js'
 import { runOnce, runScheduled, type Work } from './client/work.js'
 import { checkKeys } from './config.js'
 import { type Duration, toMs } from './duration.js'
 import { ConfigError } from './errors.js'
+import type { RevokeReason } from './revoke-reason.js'
 import { Schedule } from './schedule.js'
-import type { RevokeReason, Term } from './term.js'
+import type { Term } from './term.js'
 
 /** Called in order, one at a time; a promise that is returned is waited for before the next callback. */
 export interface ElectionListener {
@@ -24,14 +24,6 @@ export interface ElectionListener {
 export interface StartOptions {
   /** Stops what is started when it aborts. */
   readonly signal?: AbortSignal
-}
-
-/** Who leads, as the backend has it now: "who, and since which token?", never "may I act?". */
-export interface Holder {
-  readonly session: SessionId
-  readonly token: bigint
-  /** The holder's metadata, where the backend tells it. */
-  readonly metadata?: unknown
 }
 
 /** Made by `simba.election(name)`. Handles are cheap and stateless: two of one name are the same election. */

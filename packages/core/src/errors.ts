@@ -4,7 +4,7 @@
  * `instanceof` fails when two copies of this package are loaded (an ESM and a CommonJS one, say): tell errors apart by `code`,
  * or with {@link isSimbaError}.
  */
-import type { RevokeReason } from './term.js'
+import type { RevokeReason } from './revoke-reason.js'
 
 /** The stable code of each error. */
 export type SimbaErrorCode =

@@ -5,8 +5,7 @@
  * New kinds of events may be added in minor versions: ignore those that you do not know.
  */
 import type { SessionId } from './backend.js'
-import type { FlatError } from './engine/effect.js'
-import type { RevokeReason } from './term.js'
+import type { RevokeReason } from './revoke-reason.js'
 
 /** The calls of a backend. */
 export type BackendCallName =
@@ -24,6 +23,15 @@ export type SessionEndReason = 'DEADLINE_PASSED' | 'SESSION_EXPIRED' | 'CLOSED'
 
 /** How a piece of work ended: by itself, by an error, or by an error or rejection after its term had ended. */
 export type WorkOutcome = 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
+
+/** An error as plain data. */
+export interface FlatError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+  readonly cause?: FlatError
+}
 
 export type SimbaEvent =
   /** A session is open: elections compete, groups are joined. */

@@ -1,14 +1,14 @@
 /** Partition groups: the partitions of a group are spread over the nodes that run it, each on exactly one node at a time. */
 import type { SessionId } from './backend.js'
-import type { Client } from './client/client.js'
-import { GroupMembership } from './client/group-membership.js'
+import type { GroupMembership } from './client/group-membership.js'
+import type { Groups } from './client/groups.js'
 import type { LeaderTask } from './client/leader-task.js'
 import type { LiveTerm } from './client/live-term.js'
 import { runOnce, runScheduled } from './client/work.js'
 import { checkKeys } from './config.js'
 import { checkSchedule, checkWork, type StartOptions } from './election.js'
 import { ConfigError } from './errors.js'
-import { checkPartitions, partitionName } from './lease-name.js'
+import { checkPartitions } from './lease-name.js'
 import type { Schedule } from './schedule.js'
 import type { Term } from './term.js'
 
@@ -31,7 +31,7 @@ export interface GroupTask extends LeaderTask {
 /** Made by `simba.group(name, { partitions })`. */
 export class PartitionGroup {
   constructor(
-    private readonly client: Client,
+    private readonly groups: Groups,
     readonly name: string,
     readonly partitions: number,
   ) {}
@@ -44,7 +44,7 @@ export class PartitionGroup {
    */
   runWhileLeader(work: PartitionWork, options: StartOptions = {}): GroupTask {
     checkWork('runWhileLeader', work)
-    const { client } = this
+    const { client } = this.groups
     return this.startTask('runWhileLeader', options, (term, partition) =>
       runOnce(client, term, (own) => work(own, partition)),
     )
@@ -54,7 +54,7 @@ export class PartitionGroup {
   schedule(schedule: Schedule, work: PartitionWork, options: StartOptions = {}): GroupTask {
     checkSchedule(schedule)
     checkWork('schedule', work)
-    const { client } = this
+    const { client } = this.groups
     return this.startTask('schedule', options, (term, partition) =>
       runScheduled(client, term, schedule, (own) => work(own, partition)),
     )
@@ -66,38 +66,7 @@ export class PartitionGroup {
     body: (term: LiveTerm, partition: number) => Promise<void>,
   ): GroupTask {
     checkKeys(call, options, { signal: true })
-    const { client, name } = this
-    client.ensureOpen(`group("${name}").${call}()`)
-    options.signal?.throwIfAborted()
-    this.reserveAll()
-    const membership = new GroupMembership(client, name, this.partitions, body)
-    client.groups.set(name, membership)
-    const off = client.aborts.add(options.signal, () => void membership.stop())
-    void membership.done.then(() => {
-      off()
-      client.groups.delete(name)
-      this.unreserve(this.partitions)
-    })
-    membership.join()
-    return new MembershipTask(membership)
-  }
-
-  /** All of the partitions' names, or none. */
-  private reserveAll(): void {
-    for (let partition = 0; partition < this.partitions; partition += 1) {
-      try {
-        this.client.reserve(partitionName(this.name, partition), 'partition')
-      } catch (error) {
-        this.unreserve(partition)
-        throw error
-      }
-    }
-  }
-
-  private unreserve(count: number): void {
-    for (let partition = 0; partition < count; partition += 1) {
-      this.client.unreserve(partitionName(this.name, partition))
-    }
+    return new MembershipTask(this.groups.start(call, this.name, this.partitions, body, options.signal))
   }
 }
 

@@ -14,14 +14,13 @@ export type {
   Session,
   SessionId,
 } from './backend.js'
-export type { SimbaInspection } from './client/inspect.js'
+export type { Holder, SimbaInspection } from './client/inspect.js'
 export type { LeaderTask } from './client/leader-task.js'
 export type { SessionState } from './client/session-view.js'
 export type { Work } from './client/work.js'
 export type { Logger, SimbaOptions } from './config.js'
 export type { Duration } from './duration.js'
-export type { Election, ElectionListener, Holder, StartOptions } from './election.js'
-export type { FlatError } from './engine/effect.js'
+export type { Election, ElectionListener, StartOptions } from './election.js'
 export {
   AlreadyStartedError,
   BackendError,
@@ -38,11 +37,12 @@ export {
   TermRevokedError,
   UnsupportedError,
 } from './errors.js'
-export type { BackendCallName, SessionEndReason, SimbaEvent, WorkOutcome } from './events.js'
+export type { BackendCallName, FlatError, SessionEndReason, SimbaEvent, WorkOutcome } from './events.js'
 export type { GroupOptions, GroupTask, PartitionGroup, PartitionWork } from './group.js'
 export type { Health, HealthStatus } from './health.js'
-export type { AcquireOptions, Lock, LockTerm } from './lock.js'
+export type { AcquireOptions, Lock } from './lock.js'
 export { ownerOf, partitionsOf } from './rendezvous.js'
+export type { RevokeReason } from './revoke-reason.js'
 export type { CancelTimer, Clock } from './runtime/clock.js'
 export { SystemClock, type TimeSources } from './runtime/system-clock.js'
 export { Schedule, type ScheduleOptions } from './schedule.js'
@@ -54,4 +54,4 @@ export type {
   RunSnapshot,
   SimbaSnapshot,
 } from './snapshot.js'
-export type { RevokeReason, Term } from './term.js'
+export type { LockTerm, Term } from './term.js'

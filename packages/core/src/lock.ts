@@ -1,6 +1,6 @@
 /** A lock: a name that at most one term holds at a time, taken for as long as a piece of work needs it. */
-import type { Client } from './client/client.js'
-import { LockQueue } from './client/lock-queue.js'
+import type { LockQueue } from './client/lock-queue.js'
+import type { Locks } from './client/locks.js'
 import { checkKeys } from './config.js'
 import { type Duration, toMs } from './duration.js'
 import type { Term } from './term.js'
@@ -24,7 +24,7 @@ export interface AcquireOptions {
 /** Made by `simba.lock(name)`. Handles are cheap and stateless: two of one name are the same lock. */
 export class Lock {
   constructor(
-    private readonly client: Client,
+    private readonly locks: Locks,
     readonly name: string,
   ) {}
 
@@ -68,14 +68,7 @@ export class Lock {
   }
 
   private queue(call: string): LockQueue {
-    const { client, name } = this
-    client.ensureOpen(`lock("${name}").${call}()`)
-    const known = client.locks.get(name)
-    if (known !== undefined) return known
-    client.reserve(name, 'lock')
-    const queue = new LockQueue(client, name)
-    client.locks.set(name, queue)
-    return queue
+    return this.locks.queue(this.name, call)
   }
 }
 

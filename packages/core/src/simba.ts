@@ -1,6 +1,8 @@
 /** The client: one per process. Everything starts here. */
 import { Client } from './client/client.js'
+import { Groups } from './client/groups.js'
 import { inspectAll, type SimbaInspection } from './client/inspect.js'
+import { Locks } from './client/locks.js'
 import { checkKeys, checkOptions, type SimbaOptions } from './config.js'
 import { Election } from './election.js'
 import type { SimbaEvent } from './events.js'
@@ -21,11 +23,15 @@ import { type SimbaSnapshot, takeSnapshot } from './snapshot.js'
  */
 export class Simba implements AsyncDisposable {
   private readonly client: Client
+  private readonly locks: Locks
+  private readonly groups: Groups
 
   /** @throws ConfigError */
   constructor(options: SimbaOptions) {
     const config = checkOptions(options)
     this.client = new Client(config, options.clock ?? new SystemClock(), options.seed ?? randomSeed())
+    this.locks = new Locks(this.client)
+    this.groups = new Groups(this.client)
   }
 
   /**
@@ -61,13 +67,13 @@ export class Simba implements AsyncDisposable {
 
   /** @throws LeaseNameError */
   lock(name: string): Lock {
-    return new Lock(this.client, checkName('lease', name, this.client.config.namespace))
+    return new Lock(this.locks, checkName('lease', name, this.client.config.namespace))
   }
 
   /** @throws LeaseNameError, ConfigError */
   group(name: string, options: GroupOptions): PartitionGroup {
     const full = checkName('group', name, this.client.config.namespace)
-    return new PartitionGroup(this.client, full, checkGroup(full, options))
+    return new PartitionGroup(this.groups, full, checkGroup(full, options))
   }
 
   /**
@@ -92,7 +98,7 @@ export class Simba implements AsyncDisposable {
 
   /** What this client is doing now. */
   snapshot(): SimbaSnapshot {
-    return takeSnapshot(this.client)
+    return takeSnapshot(this.client, this.locks, this.groups)
   }
 
   /** Whether this client can do its job; a follower can. For a liveness or readiness probe. */

@@ -2,6 +2,8 @@
 import type { SessionId } from './backend.js'
 import type { Candidacy, CandidacyState } from './client/candidacy.js'
 import type { Client, NameUse } from './client/client.js'
+import type { Groups } from './client/groups.js'
+import type { Locks } from './client/locks.js'
 import type { SessionState } from './client/session-view.js'
 
 /** A run of the user's work that has not exited. */
@@ -62,7 +64,7 @@ export interface SimbaSnapshot {
   readonly groups: readonly GroupSnapshot[]
 }
 
-export function takeSnapshot(client: Client): SimbaSnapshot {
+export function takeSnapshot(client: Client, locks: Locks, groups: Groups): SimbaSnapshot {
   const now = client.clock.now()
   const { session } = client
   const elections = [...client.candidacies.values()].filter(({ kind }) => kind !== 'lock')
@@ -74,14 +76,14 @@ export function takeSnapshot(client: Client): SimbaSnapshot {
       remainingMs: client.sessionRemaining(),
     },
     elections: elections.map((candidacy) => snapshotOf(client, candidacy, now)),
-    locks: [...client.locks.values()].map(({ name, term, waiting }) => ({
+    locks: [...locks.values()].map(({ name, term, waiting }) => ({
       name,
       token: term?.token,
       remainingMs: term?.remaining() ?? 0,
       heldMs: term === undefined ? 0 : now - term.startedAt,
       waiting,
     })),
-    groups: [...client.groups.values()].map(({ group, members, assigned, running }) => ({
+    groups: [...groups.values()].map(({ group, members, assigned, running }) => ({
       name: group,
       members,
       partitions: assigned,

@@ -1,18 +1,6 @@
 /** A period of ownership, as the user sees it. */
 import type { Duration } from './duration.js'
-
-/** Why a term ended. */
-export type RevokeReason =
-  /** The election was stopped, the lock released, or the client closed. */
-  | 'STOPPED'
-  /** The election stepped down. */
-  | 'STEPPED_DOWN'
-  /** The session's local deadline passed without a successful renewal. */
-  | 'DEADLINE_PASSED'
-  /** The backend said that the session has expired. */
-  | 'SESSION_EXPIRED'
-  /** A renewal no longer listed the lease as this session's. */
-  | 'TAKEN_OVER'
+import type { RevokeReason } from './revoke-reason.js'
 
 /**
  * One period in which this client owns a lease. The same object stays right for the whole period; a later period is another object.
@@ -52,4 +40,13 @@ export interface Term {
 
   /** Plain data for logs: the token as a decimal text, since JSON has no bigint. */
   toJSON(): { readonly name: string; readonly token: string; readonly isValid: boolean }
+}
+
+/** A term that is given back by its holder. `await using held = await lock.acquire()` does so at the end of the block. */
+export interface LockTerm extends Term, AsyncDisposable {
+  /**
+   * Ends the term and gives the lease back. Settles when that is done, or after one call timeout (the lease then goes with its session,
+   * or at the next renewal). Idempotent; never rejects.
+   */
+  release(): Promise<void>
 }

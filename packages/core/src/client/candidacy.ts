@@ -4,7 +4,7 @@
  */
 import type { AttemptOutcome, Completion } from '../engine/effect.js'
 import type { Command, ElectionKind } from '../engine/event.js'
-import type { RevokeReason } from '../term.js'
+import type { RevokeReason } from '../revoke-reason.js'
 import type { LiveTerm } from './live-term.js'
 import { OwnFrames } from './own-frames.js'
 

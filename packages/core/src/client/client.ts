@@ -2,6 +2,7 @@
  * The user's side of the shell: takes commands to the engine's side, and its notices to those whom they concern. What it knows of the
  * session and of elections it knows from notices alone.
  */
+import type { SessionId } from '../backend.js'
 import type { Config, Logger } from '../config.js'
 import type { Command, ElectionKind } from '../engine/event.js'
 import { unreachable } from '../engine/state.js'
@@ -15,13 +16,17 @@ import { ValidityTable } from '../runtime/validity.js'
 import { AbortListeners } from './abort-listeners.js'
 import { Candidacy, type CandidacyHooks } from './candidacy.js'
 import { EventHub } from './event-hub.js'
-import type { GroupMembership } from './group-membership.js'
 import { LiveTerm } from './live-term.js'
-import type { LockQueue } from './lock-queue.js'
 import { SessionView } from './session-view.js'
 
 /** What a name is in use for on this client. */
 export type NameUse = 'election' | 'lock' | 'task' | 'iteration' | 'partition'
+
+/** Who is told about a group that was joined. */
+export interface GroupListener {
+  onMembers(session: SessionId | undefined, members: readonly SessionId[]): void
+  onLeft(): void
+}
 
 export class Client {
   readonly timers: TimerHeap
@@ -29,12 +34,12 @@ export class Client {
   readonly session: SessionView
   readonly aborts: AbortListeners = new AbortListeners()
   readonly candidacies: Map<string, Candidacy> = new Map()
-  readonly locks: Map<string, LockQueue> = new Map()
-  readonly groups: Map<string, GroupMembership> = new Map()
+  readonly groups: Map<string, GroupListener> = new Map()
   readonly uses: Map<string, NameUse> = new Map()
   private readonly validity = new ValidityTable()
   private readonly loop: EngineLoop
   private readonly offJump: (() => void) | undefined
+  private readonly closingListeners: (() => void)[] = []
   private nextStart = 1
   private closing: Promise<void> | undefined
   private engineClosed: (leftMs: number) => void = () => {}
@@ -70,6 +75,11 @@ export class Client {
   ensureOpen(call: string): void {
     if (this.closing === undefined) return
     throw new ClosedError(`${call}: this client is closed. Make a new Simba to go on.`)
+  }
+
+  /** Calls back when the client begins to close, before anything ends. */
+  onClosing(listener: () => void): void {
+    this.closingListeners.push(listener)
   }
 
   post(command: Command): void {
@@ -147,8 +157,7 @@ export class Client {
     const settled = [...this.candidacies.values()].map((candidacy) => candidacy.done)
     const leftMs = await new Promise<number>((resolve) => {
       this.engineClosed = resolve
-      for (const queue of [...this.locks.values()]) queue.close()
-      for (const group of [...this.groups.values()]) group.close()
+      for (const listener of this.closingListeners) listener()
       this.post({ type: 'close', force })
     })
     this.session.close()

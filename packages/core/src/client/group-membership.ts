@@ -3,11 +3,11 @@ import type { SessionId } from '../backend.js'
 import { partitionName } from '../lease-name.js'
 import { partitionsOf } from '../rendezvous.js'
 import type { Candidacy } from './candidacy.js'
-import type { Client } from './client.js'
+import type { Client, GroupListener } from './client.js'
 import { beginTask } from './leader-task.js'
 import type { LiveTerm } from './live-term.js'
 
-export class GroupMembership {
+export class GroupMembership implements GroupListener {
   readonly start: number
   /** Settles when the group has been left and every partition has been handed over. */
   readonly done: Promise<void>
@@ -25,6 +25,7 @@ export class GroupMembership {
     readonly group: string,
     readonly partitions: number,
     private readonly body: (term: LiveTerm, partition: number) => Promise<void>,
+    private readonly settled: () => void,
   ) {
     this.start = client.newStart()
     this.done = new Promise((resolve) => {
@@ -101,6 +102,8 @@ export class GroupMembership {
   }
 
   private settleIfDone(): void {
-    if (this.stopping && this.left && this.running.size === 0) this.settle()
+    if (!this.stopping || !this.left || this.running.size > 0) return
+    this.settled()
+    this.settle()
   }
 }

@@ -1,7 +1,7 @@
 /** A lock's term in the hands of its holder. */
 import type { Duration } from '../duration.js'
-import type { LockTerm } from '../lock.js'
-import type { RevokeReason } from '../term.js'
+import type { RevokeReason } from '../revoke-reason.js'
+import type { LockTerm } from '../term.js'
 import type { Candidacy } from './candidacy.js'
 import type { LiveTerm } from './live-term.js'
 

@@ -1,8 +1,15 @@
 /** What the backend holds now, for operators: read past the engine, and never used to decide anything. */
 import type { Inspection, InspectScope, SessionId } from '../backend.js'
-import type { Holder } from '../election.js'
 import { BackendError, isSimbaError, UnsupportedError } from '../errors.js'
 import type { Client } from './client.js'
+
+/** Who leads, as the backend has it now: "who, and since which token?", never "may I act?". */
+export interface Holder {
+  readonly session: SessionId
+  readonly token: bigint
+  /** The holder's metadata, where the backend tells it. */
+  readonly metadata?: unknown
+}
 
 /** Sessions, leases and groups as the backend has them now, with each session's metadata as the value that was given. */
 export interface SimbaInspection {

@@ -1,9 +1,10 @@
 /** A term that reads the validity table. */
 import { type Duration, toMs } from '../duration.js'
 import { TermExpiredError, TermRevokedError } from '../errors.js'
+import type { RevokeReason } from '../revoke-reason.js'
 import type { Clock } from '../runtime/clock.js'
 import type { TermCell, ValidityTable } from '../runtime/validity.js'
-import type { RevokeReason, Term } from '../term.js'
+import type { Term } from '../term.js'
 
 export class LiveTerm implements Term {
   readonly startedAt: number

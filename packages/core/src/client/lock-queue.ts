@@ -32,6 +32,7 @@ export class LockQueue {
   constructor(
     private readonly client: Client,
     readonly name: string,
+    private readonly unused: () => void,
   ) {}
 
   get waiting(): number {
@@ -214,11 +215,7 @@ export class LockQueue {
   private next(): void {
     this.candidacy = undefined
     this.holder = undefined
-    if (this.waiters.size > 0) {
-      this.compete()
-      return
-    }
-    this.client.locks.delete(this.name)
-    this.client.unreserve(this.name)
+    if (this.waiters.size > 0) this.compete()
+    else this.unused()
   }
 }

@@ -7,8 +7,8 @@
  * 4. to make a `deadline` and a `revoked` visible to readers of a term before anything else follows from them.
  */
 import type { HintTopic, Session, SessionId } from '../backend.js'
-import type { SimbaEvent } from '../events.js'
-import type { RevokeReason } from '../term.js'
+import type { FlatError, SimbaEvent } from '../events.js'
+import type { RevokeReason } from '../revoke-reason.js'
 
 /** One request to the backend. `id`s rise with each request, so a smaller one was sent earlier. */
 export type Request =
@@ -53,15 +53,6 @@ export type Completion =
 export type AttemptOutcome =
   | { readonly kind: 'held'; readonly holder: SessionId | undefined }
   | { readonly kind: 'failed'; readonly error: FlatError }
-
-/** An error as plain data. */
-export interface FlatError {
-  readonly name: string
-  readonly message: string
-  readonly code?: string
-  readonly stack?: string
-  readonly cause?: FlatError
-}
 
 export type Effect =
   | { readonly type: 'call'; readonly request: Request; readonly timeoutMs: number }

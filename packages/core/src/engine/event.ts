@@ -1,6 +1,7 @@
 /** Everything that can happen to the engine. */
 import type { AcquireReply, Hint, JoinReply, KeepAliveReply, OpenedSession, SessionId } from '../backend.js'
-import type { FlatError, Request, RequestOf, TimerKey } from './effect.js'
+import type { FlatError } from '../events.js'
+import type { Request, RequestOf, TimerKey } from './effect.js'
 
 /** How an election uses its terms. */
 export type ElectionKind =

@@ -2,7 +2,7 @@
  * The end of terms: lost ones at once, given-up ones in the order of a hand-over: revoke, wait for the work (until the deadline as it
  * stood), release, and then tell that it is done.
  */
-import type { RevokeReason } from '../term.js'
+import type { RevokeReason } from '../revoke-reason.js'
 import { becomeCandidate, disarmElection, stopWatching } from './candidate.js'
 import type { ReplyOf } from './event.js'
 import { sendRelease } from './release.js'

@@ -3,8 +3,9 @@
  * each phase carries only the fields that mean something in it. The invariants that hold between steps are in `invariants.ts`.
  */
 import type { Session, SessionId } from '../backend.js'
-import type { RevokeReason } from '../term.js'
-import type { Effect, FlatError, Request } from './effect.js'
+import type { FlatError } from '../events.js'
+import type { RevokeReason } from '../revoke-reason.js'
+import type { Effect, Request } from './effect.js'
 import type { ElectionKind } from './event.js'
 import type { Timing } from './timing.js'
 

@@ -1,6 +1,6 @@
 /** Errors as plain data, and back: what crosses between the two sides of the shell must be cloneable. */
-import type { FlatError } from '../engine/effect.js'
 import { BackendError } from '../errors.js'
+import type { FlatError } from '../events.js'
 
 /** How deep a chain of causes is followed. */
 const MAX_CAUSES = 8
