@@ -17,6 +17,7 @@ export type BackendCallName =
   | 'join'
   | 'leave'
   | 'members'
+  | 'hints'
 
 /** Why a session ended. */
 export type SessionEndReason = 'DEADLINE_PASSED' | 'SESSION_EXPIRED' | 'CLOSED'

@@ -12,7 +12,7 @@ import {
   termOf,
 } from './state.js'
 import { retryDelay } from './timing.js'
-import { noteAdopted, releasedToken } from './tokens.js'
+import { isReleasing, noteAdopted, releasedToken } from './tokens.js'
 
 /** Makes an election a candidate that attempts at once if it can; `busy` is the ended term whose work it must wait for. */
 export function becomeCandidate(state: EngineState, election: Election, busy?: number): void {
@@ -35,7 +35,7 @@ export function compete(state: EngineState, election: Election): void {
     state.lifecycle.phase !== 'running' ||
     phase.busy !== undefined ||
     state.attempts.has(name) ||
-    state.releases.has(name)
+    isReleasing(state, name)
   const attempt = waits
     ? undefined
     : call(state, open.periodMs, (id) => ({ op: 'acquire', id, session: open.session, name }))

@@ -18,7 +18,7 @@
 import type { Effect } from './effect.js'
 import type { Election, EngineState, Group } from './state.js'
 import { termOf } from './state.js'
-import { RETIRED_NAMES } from './tokens.js'
+import { isReleasing, RETIRED_NAMES } from './tokens.js'
 
 /** The broken invariants of a state, in words; none if all is well. */
 export function checkState(state: EngineState, now: number): string[] {
@@ -60,7 +60,7 @@ function checkElection(state: EngineState, election: Election): string[] {
         phase.retryAt !== Infinity ||
         phase.busy !== undefined ||
         state.attempts.has(name) ||
-        state.releases.has(name)
+        isReleasing(state, name)
       if (open && !waits && state.lifecycle.phase === 'running')
         broken.push(`L9: "${name}" waits for nothing`)
       return broken

@@ -7,9 +7,9 @@ import { noteReleased, noteReleasing } from './tokens.js'
 /** Releases a lease and returns the request's id. */
 export function sendRelease(state: EngineState, session: Session, name: string, token: bigint): number {
   const timeoutMs = state.session.phase === 'open' ? state.session.periodMs : state.timing.renewMs
-  const current = isCurrent(state, session)
-  if (current) noteReleasing(state, session.id, name, token)
-  return call(state, timeoutMs, (id) => ({ op: 'release', id, session, name, token }))
+  const request = call(state, timeoutMs, (id) => ({ op: 'release', id, session, name, token }))
+  if (isCurrent(state, session)) noteReleasing(state, session.id, name, token, request)
+  return request
 }
 
 /** Gives back a lease that the backend has for this session, but nobody here holds. */
@@ -20,5 +20,6 @@ export function releaseOrphan(state: EngineState, session: Session, name: string
 
 /** A release that failed needs no retry of its own: the next keep-alive lists the lease, and it is an orphan then. */
 export function onReleaseReply(state: EngineState, reply: ReplyOf<'release'>): void {
-  if (isCurrent(state, reply.request.session)) noteReleased(state, reply.request.name, reply.outcome.ok)
+  const { session, name, token, id } = reply.request
+  if (isCurrent(state, session)) noteReleased(state, name, token, id, reply.outcome.ok)
 }

@@ -9,7 +9,7 @@ import { loseTerm } from './handover.js'
 import { releaseOrphan } from './release.js'
 import { call, type EngineState, isCurrent, nextRandom, type OpenSession, termOf } from './state.js'
 import { deadlineOf, openingBackoff, renewalBackoff, renewalPeriod } from './timing.js'
-import { releasedSince } from './tokens.js'
+import { isReleasing, releasedSince } from './tokens.js'
 
 export function onBoot(state: EngineState): void {
   if (state.session.phase === 'idle') sendOpen(state, 0)
@@ -32,6 +32,7 @@ export function onOpenReply(state: EngineState, reply: ReplyOf<'openSession'>, n
     return
   }
   const opened: Session = { id: outcome.value.id, leaseMs: state.timing.leaseMs }
+  if (isCurrent(state, opened)) return // the same answer once more
   const { remainingMs } = outcome.value
   const deadline = deadlineOf(sentAt, remainingMs, state.timing)
   if (!current || deadline <= now) {
@@ -201,7 +202,7 @@ function compareOwned(
     if (tokens.get(election.name) !== term.token) loseTerm(state, election, 'TAKEN_OVER', now)
   }
   for (const { name, token } of owned) {
-    if (state.attempts.has(name) || state.releases.has(name) || releasedSince(state, request, name)) continue
+    if (state.attempts.has(name) || isReleasing(state, name) || releasedSince(state, request, name)) continue
     const election = state.elections.get(name)
     const term = election === undefined ? undefined : termOf(election)
     if (term !== undefined && (term.token === token || term.adoptedBefore > request)) continue
@@ -237,5 +238,10 @@ export function endSession(
   state.out.push({ type: 'publish', event: { type: 'SessionEnded', session: open.session.id, reason } })
   // A keep-alive that is still on its way could prolong the session in the backend, with leases that nobody here holds.
   if (reason === 'DEADLINE_PASSED') abandonSession(state, open.session, now)
-  if (state.lifecycle.phase === 'running') sendOpen(state, 0)
+  if (state.lifecycle.phase !== 'running') return
+  // A backend that ends one session after the other before its first renewal shall not be asked for the next at once.
+  if (open.answered > 0 || reason !== 'SESSION_EXPIRED') state.shortLived = 0
+  else state.shortLived += 1
+  if (state.shortLived > 1) retryOpening(state, state.shortLived, now)
+  else sendOpen(state, 0)
 }

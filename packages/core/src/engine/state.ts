@@ -35,7 +35,7 @@ export interface OpenSession {
   /** The keep-alive in flight, if any; else the next one is due at `renewAt`. */
   keepAlive: number | undefined
   renewAt: number
-  /** The id of the latest keep-alive that was answered: an answer to an earlier one is old news. */
+  /** The id of the latest keep-alive that was answered: an answer to an earlier one is old news. 0 before the first answer. */
   answered: number
 }
 
@@ -140,6 +140,15 @@ export interface TokenMemory {
   releaseAnswered: number
 }
 
+/**
+ * Releases without an answer. Each may still take effect, so a token up to this one must not be adopted before one of them is answered.
+ */
+export interface PendingRelease {
+  readonly token: bigint
+  /** Those in flight; the others have failed or timed out. */
+  readonly requests: readonly number[]
+}
+
 /** A session of ours that may live on in the backend although nobody here uses it. */
 export interface AbandonedSession {
   readonly session: Session
@@ -177,8 +186,10 @@ export interface EngineState {
   readonly retiredTokens: Map<string, TokenMemory>
   /** The acquires in flight, also those that nobody waits for any more. */
   readonly attempts: Map<string, number>
-  /** Releases in flight: how many of a name, and the greatest token among them. */
-  readonly releases: Map<string, { count: number; token: bigint }>
+  /** Releases of this session that have not been answered, by name. */
+  readonly releases: Map<string, PendingRelease>
+  /** How many sessions in a row expired before their first renewal. */
+  shortLived: number
   /** Why the last attempt to open a session failed. */
   openingError: FlatError | undefined
   /** The effects of the step in progress. */
@@ -199,6 +210,7 @@ export function createState(timing: Timing, seed: number): EngineState {
     retiredTokens: new Map(),
     attempts: new Map(),
     releases: new Map(),
+    shortLived: 0,
     openingError: undefined,
     out: [],
   }

@@ -40,28 +40,42 @@ export function noteAdopted(state: EngineState, name: string, token: bigint): vo
 }
 
 /** Remembers that the session has sent a release of this token. */
-export function noteReleasing(state: EngineState, session: SessionId, name: string, token: bigint): void {
+export function noteReleasing(
+  state: EngineState,
+  session: SessionId,
+  name: string,
+  token: bigint,
+  request: number,
+): void {
   const memory = memoryOf(state, name)
   if (memory.releasedBy !== session || token > memory.released) memory.released = token
   memory.releasedBy = session
   const pending = state.releases.get(name)
-  if (pending === undefined) state.releases.set(name, { count: 1, token })
-  else
-    state.releases.set(name, {
-      count: pending.count + 1,
-      token: token > pending.token ? token : pending.token,
-    })
+  const greatest = pending === undefined || token > pending.token ? token : pending.token
+  state.releases.set(name, { token: greatest, requests: [...(pending?.requests ?? []), request] })
 }
 
-/** Remembers that a release was answered, or given up. */
-export function noteReleased(state: EngineState, name: string, answered: boolean): void {
-  const pending = state.releases.get(name)
-  if (pending !== undefined) {
-    if (pending.count > 1) pending.count -= 1
-    else state.releases.delete(name)
-  }
+/** Remembers that a release was answered, or given up; an answer settles all releases of tokens up to its own. */
+export function noteReleased(
+  state: EngineState,
+  name: string,
+  token: bigint,
+  request: number,
+  answered: boolean,
+): void {
   const memory = state.tokens.get(name) ?? state.retiredTokens.get(name)
   if (answered && memory !== undefined) memory.releaseAnswered = state.nextId
+  const pending = state.releases.get(name)
+  if (pending === undefined) return
+  const requests = pending.requests.filter((id) => id !== request)
+  if (answered && token >= pending.token && requests.length === 0) state.releases.delete(name)
+  else state.releases.set(name, { token: pending.token, requests })
+}
+
+/** Whether a release of the name is in flight. */
+export function isReleasing(state: EngineState, name: string): boolean {
+  const pending = state.releases.get(name)
+  return pending !== undefined && pending.requests.length > 0
 }
 
 /** The greatest token of this name that the session has released; a grant must be above it. */

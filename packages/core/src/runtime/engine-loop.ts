@@ -10,6 +10,7 @@ import { step } from '../engine/step.js'
 import type { Timing } from '../engine/timing.js'
 import { BackendCalls } from './backend-calls.js'
 import type { Clock } from './clock.js'
+import { flattenError } from './flat-error.js'
 import type { TimerHeap } from './timer-heap.js'
 import type { TermCell, ValidityTable } from './validity.js'
 
@@ -91,10 +92,10 @@ export class EngineLoop {
         else timers.arm(effect.timer, effect.at, () => this.onTimer(effect.timer))
         return
       case 'watch':
-        this.subscribe()?.watch(effect.topic)
+        this.onHints((hints) => hints.watch(effect.topic))
         return
       case 'unwatch':
-        this.hints?.unwatch(effect.topic)
+        this.onHints((hints) => hints.unwatch(effect.topic))
         return
       case 'deadline':
         validity.setDeadline(effect.at)
@@ -121,9 +122,21 @@ export class EngineLoop {
     this.run({ type: 'timer', timer })
   }
 
-  private subscribe(): HintSubscription | undefined {
-    this.hints ??= this.options.backend.hints?.((hint) => this.run({ type: 'hint', hint }))
-    return this.hints
+  /** Hints are a help and no more: a backend whose hints throw is polled, and the failure reported. */
+  private onHints(use: (hints: HintSubscription) => void): void {
+    const { backend, onNotice } = this.options
+    if (backend.hints === undefined) return
+    try {
+      this.hints ??= backend.hints((hint) => this.run({ type: 'hint', hint }))
+      use(this.hints)
+    } catch (cause) {
+      const error = flattenError(cause)
+      const call = 'hints'
+      onNotice({
+        type: 'publish',
+        event: { type: 'BackendCallFailed', call, name: undefined, tookMs: 0, timedOut: false, error },
+      })
+    }
   }
 
   /** Nothing is sent or delivered any more, and what the backend made for itself is freed. Never rejects. */
