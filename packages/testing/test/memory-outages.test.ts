@@ -10,9 +10,9 @@ describe('a frozen backend', () => {
     const [first, second] = [await opened(w.backend), await opened(w.backend)]
     const { options, abort } = abortable()
     w.backend.freeze()
-    w.backend.freeze()
     const givenUp = w.backend.acquire(first, 'a', options)
     const waits = w.backend.acquire(second, 'a', call())
+    w.backend.freeze()
     abort(new Error('no longer'))
     await expect(givenUp).rejects.toThrow('no longer')
     await w.time.advance(leaseMs / 2)

@@ -18,6 +18,8 @@ describe('the memory backend keeps the rules of every backend', () => {
     expect(await w.backend.keepAlive(idle, call())).toEqual({ kind: 'expired' })
     await w.time.advance(leaseMs - 2)
     expect(await w.backend.keepAlive(renewed, call())).toMatchObject({ kind: 'renewed' })
+    await w.time.advance(leaseMs)
+    expect(await w.backend.keepAlive(renewed, call())).toEqual({ kind: 'expired' })
   })
 
   it('B2: an expired or closed session is never revived', async () => {

@@ -231,6 +231,13 @@ describe('jump', () => {
     expect(seen.slice(3)).toEqual(['a at 1001', 'b at 1001'])
   })
 
+  it('never goes back, also where it happens on the way of a movement', async () => {
+    using time = new VirtualTime()
+    time.setTimer(() => time.jump(1000), 10)
+    await time.advance(20)
+    expect(time.now()).toBe(1010)
+  })
+
   it('can leave timers unaware of it, as the sleep of a Linux machine does', async () => {
     using time = new VirtualTime()
     const fired: number[] = []
