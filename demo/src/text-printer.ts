@@ -46,7 +46,7 @@ function opening({
 }: Extract<StoryEvent, { kind: 'start' }>): string[] {
   return [
     `Simba: ${nodes} processes, ${place}, one leader at a time.`,
-    `A lease lasts ${duration(leaseMs)}; four acts, ${rounds === 1 ? 'once' : plural(rounds, 'time')}. Files, until the end: ${folder}`,
+    `A lease lasts ${duration(leaseMs)}; four acts, ${rounds === 1 ? 'once' : rounds === 2 ? 'twice' : plural(rounds, 'time')}. Files, until the end: ${folder}`,
   ]
 }
 

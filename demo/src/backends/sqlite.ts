@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { SqlLeaseBackend } from '@simba/sql'
+import { monotonicMs, sleep } from '../clock.js'
 import type { Connection, DemoBackend, Ledger, WriteResult } from './backend.js'
 
 const CREATE_LEDGER = `
@@ -24,8 +25,12 @@ const WRITE = `
 
 const HIGHEST = 'select fencing_token from ledger where id = 1'
 
-/** How long a write to the ledger waits for the file while another process writes. */
+/** How long a write to the ledger goes on trying while other processes write to the file. */
 const BUSY_MS = 1_000
+
+/** SQLite's own wait for the file blocks the process, which could then not renew its lease: so it is short, and the rest waits here. */
+const BLOCKED_MS = 10
+const PAUSE_MS = 5
 
 export const sqlite: DemoBackend = {
   name: 'sqlite',
@@ -57,9 +62,12 @@ export const sqlite: DemoBackend = {
 }
 
 function openLedger(file: string): DatabaseSyncInstance {
-  const table = new DatabaseSync(file, { timeout: BUSY_MS })
-  table.exec('pragma journal_mode = wal')
-  return table
+  return new DatabaseSync(file, { timeout: BLOCKED_MS })
+}
+
+/** `SQLITE_BUSY`, or one of its extended codes. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === 5
 }
 
 class SqliteLedger implements Ledger {
@@ -73,9 +81,20 @@ class SqliteLedger implements Ledger {
   }
 
   async write(token: bigint, node: string, value: number): Promise<WriteResult> {
-    const row: unknown = this.writeRow.get(token, node, value, token)
+    const row = await this.tryFor(BUSY_MS, () => this.writeRow.get(token, node, value, token))
     if (row !== undefined) return { accepted: true, position: column(row, 'position', isNumber) }
     return { accepted: false, highest: column(this.readHighest.get(), 'fencing_token', isBigInt) }
+  }
+
+  private async tryFor(ms: number, statement: () => unknown): Promise<unknown> {
+    for (const began = monotonicMs(); ; ) {
+      try {
+        return statement()
+      } catch (error) {
+        if (!isBusy(error) || monotonicMs() - began > ms) throw error
+      }
+      await sleep(PAUSE_MS)
+    }
   }
 }
 
