@@ -1,25 +1,23 @@
 /** An election: of all the nodes that start the same name, one at a time leads. */
-import { CallbackQueue } from './client/callback-queue.js'
-import type { Candidacy } from './client/candidacy.js'
-import type { Client } from './client/client.js'
+import { Callbacks, type ElectionListener } from './client/callbacks.js'
+import type { Candidacy, CandidacyHooks } from './client/candidacy.js'
+import type { Client, NameUse } from './client/client.js'
 import { findHolder, type Holder } from './client/inspect.js'
-import { beginTask, CandidacyTask, type LeaderTask, stopUnlessInside } from './client/leader-task.js'
+import {
+  CandidacyTask,
+  type LeaderTask,
+  stopUnlessInside,
+  type TaskBody,
+  TaskRuns,
+} from './client/leader-task.js'
 import { TermIterator } from './client/term-iterator.js'
 import { runOnce, runScheduled, type Work } from './client/work.js'
 import { checkKeys } from './config.js'
 import { type Duration, toMs } from './duration.js'
+import type { ElectionKind } from './engine/event.js'
 import { ConfigError } from './errors.js'
-import type { RevokeReason } from './revoke-reason.js'
 import { Schedule } from './schedule.js'
 import type { Term } from './term.js'
-
-/** Called in order, one at a time; a promise that is returned is waited for before the next callback. */
-export interface ElectionListener {
-  /** A term began. It may have ended by the time of the call: look at `term.isValid`. */
-  onElected?(term: Term): unknown
-  /** The term ended, and its hand-over is finished. Follows each `onElected` exactly once. */
-  onRevoked?(term: Term, reason: RevokeReason): unknown
-}
 
 export interface StartOptions {
   /** Stops what is started when it aborts. */
@@ -46,20 +44,7 @@ export class Election {
    */
   start(listener: ElectionListener = {}, options: StartOptions = {}): void {
     checkKeys('start', listener, { onElected: true, onRevoked: true })
-    const { client, name } = this
-    this.admit('start', options)
-    client.reserve(name, 'election')
-    let callbacks: CallbackQueue | undefined
-    const push = (callback: 'onElected' | 'onRevoked', run: () => unknown) => {
-      callbacks ??= new CallbackQueue((failed, error) => client.callbackFailed(failed, name, error))
-      callbacks.push(callback, () => candidacy.frames.enter(async () => void (await run())))
-    }
-    const candidacy: Candidacy = client.begin(name, 'plain', {
-      elected: (term) => push('onElected', () => listener.onElected?.(term)),
-      handedOver: (term, reason) => push('onRevoked', () => listener.onRevoked?.(term, reason)),
-      drained: () => callbacks?.drained,
-      settled: this.follow(options, () => candidacy.stop()),
-    })
+    this.begin('start', 'election', 'plain', new Callbacks(this.client, listener), options)
   }
 
   /**
@@ -139,27 +124,23 @@ export class Election {
     return findHolder(this.client, this.name)
   }
 
-  private startTask(call: string, options: StartOptions, body: Parameters<typeof beginTask>[2]): LeaderTask {
-    this.admit(call, options)
-    this.client.reserve(this.name, 'task')
-    const settled = this.follow(options, () => candidacy.stop())
-    const candidacy: Candidacy = beginTask(this.client, this.name, body, settled)
-    return new CandidacyTask(candidacy)
+  private startTask(call: string, options: StartOptions, body: TaskBody): LeaderTask {
+    return new CandidacyTask(this.begin(call, 'task', 'working', new TaskRuns(this.client, body), options))
   }
 
-  private admit(call: string, options: StartOptions): void {
+  private begin(
+    call: string,
+    use: NameUse,
+    kind: ElectionKind,
+    hooks: CandidacyHooks,
+    options: StartOptions,
+  ): Candidacy {
     checkKeys(call, options, { signal: true })
-    this.client.ensureOpen(`election("${this.name}").${call}()`)
+    const { client, name } = this
+    client.ensureOpen(`election("${name}").${call}()`)
     options.signal?.throwIfAborted()
-  }
-
-  /** Ties a start to its signal. The result is for its end: it unties it, and frees the name. */
-  private follow({ signal }: StartOptions, stop: () => Promise<void>): () => void {
-    const off = this.client.aborts.add(signal, () => void stop())
-    return () => {
-      off()
-      this.client.unreserve(this.name)
-    }
+    client.reserve(name, use)
+    return client.begin(name, kind, hooks, options.signal)
   }
 
   /** The start of this name that is this handle's to stop: not that of a lock or a partition. */

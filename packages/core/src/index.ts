@@ -14,13 +14,14 @@ export type {
   Session,
   SessionId,
 } from './backend.js'
+export type { ElectionListener } from './client/callbacks.js'
 export type { Holder, SimbaInspection } from './client/inspect.js'
 export type { LeaderTask } from './client/leader-task.js'
 export type { SessionState } from './client/session-view.js'
 export type { Work } from './client/work.js'
 export type { Logger, SimbaOptions } from './config.js'
 export type { Duration } from './duration.js'
-export type { Election, ElectionListener, StartOptions } from './election.js'
+export type { Election, StartOptions } from './election.js'
 export {
   AlreadyStartedError,
   BackendError,

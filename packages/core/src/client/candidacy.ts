@@ -5,14 +5,15 @@
 import type { AttemptOutcome, Completion } from '../engine/effect.js'
 import type { Command, ElectionKind } from '../engine/event.js'
 import type { RevokeReason } from '../revoke-reason.js'
+import type { AbortListeners } from './abort-listeners.js'
 import type { LiveTerm } from './live-term.js'
 import { OwnFrames } from './own-frames.js'
 
 /** What a candidacy does with its terms. All are called from within the shell: they must not run user code before the next microtask. */
 export interface CandidacyHooks {
-  elected(term: LiveTerm): void
+  elected(term: LiveTerm, candidacy: Candidacy): void
   /** The hand-over of a term is finished, or the term was lost. */
-  handedOver?(term: LiveTerm, reason: RevokeReason): void
+  handedOver?(term: LiveTerm, reason: RevokeReason, candidacy: Candidacy): void
   attempted?(outcome: AttemptOutcome): void
   /** The engine has let go of the name. */
   stopped?(): void
@@ -39,6 +40,8 @@ export class Candidacy {
   private cooldownUntil = -Infinity
   private stopping = false
   private settled = false
+  /** Unties it from the signal that stops it. */
+  private untie: (() => void) | undefined
   private waiter: { readonly done: Promise<void>; readonly settle: () => void } | undefined
   private ownFrames: OwnFrames | undefined
   private ownRuns: Set<Run> | undefined
@@ -56,6 +59,14 @@ export class Candidacy {
     },
     private readonly hooks: CandidacyHooks,
   ) {}
+
+  /** Stops it when the signal aborts. */
+  follow(signal: AbortSignal, aborts: AbortListeners, aborted: (() => void) | undefined): void {
+    this.untie = aborts.add(signal, () => {
+      aborted?.()
+      void this.stop()
+    })
+  }
 
   /** Settles when it has stopped for good, after the last callback. */
   get done(): Promise<void> {
@@ -138,7 +149,7 @@ export class Candidacy {
 
   onElected(term: LiveTerm): void {
     this.current = term
-    this.hooks.elected(term)
+    this.hooks.elected(term, this)
   }
 
   onRevoked(reason: RevokeReason): void {
@@ -154,7 +165,7 @@ export class Candidacy {
       case 'term': {
         const term = this.current
         this.current = undefined
-        if (term !== undefined) this.hooks.handedOver?.(term, completion.reason)
+        if (term !== undefined) this.hooks.handedOver?.(term, completion.reason, this)
         return
       }
       case 'stepDown': {
@@ -173,6 +184,7 @@ export class Candidacy {
 
   private settle(): void {
     this.settled = true
+    this.untie?.()
     this.client.forget(this)
     this.hooks.settled?.()
     this.waiter?.settle()

@@ -105,9 +105,19 @@ export class Client {
     this.uses.delete(name)
   }
 
-  /** Starts a name that the caller has reserved. */
-  begin(name: string, kind: ElectionKind, hooks: CandidacyHooks): Candidacy {
+  /**
+   * Starts a name that has been reserved, until it is stopped, or the signal aborts (`aborted` is told first). At its end the name is
+   * free again, unless it belongs to a lock or a group, which lives longer.
+   */
+  begin(
+    name: string,
+    kind: ElectionKind,
+    hooks: CandidacyHooks,
+    signal?: AbortSignal,
+    aborted?: () => void,
+  ): Candidacy {
     const candidacy = new Candidacy(name, this.nextStart++, kind, this, hooks)
+    if (signal !== undefined) candidacy.follow(signal, this.aborts, aborted)
     this.candidacies.set(name, candidacy)
     this.session.needed()
     this.post({ type: 'start', name, start: candidacy.start, kind })
@@ -115,7 +125,12 @@ export class Client {
   }
 
   forget(candidacy: Candidacy): void {
-    if (this.candidacies.get(candidacy.name) === candidacy) this.candidacies.delete(candidacy.name)
+    const { name } = candidacy
+    // A lock's next one has begun already.
+    if (this.candidacies.get(name) !== candidacy) return
+    this.candidacies.delete(name)
+    const use = this.uses.get(name)
+    if (use !== 'lock' && use !== 'partition') this.uses.delete(name)
   }
 
   newStart(): number {
@@ -163,7 +178,7 @@ export class Client {
     this.session.close()
     // Callbacks of the user are waited for too, but no longer than the backend may take.
     await new Promise<void>((resolve) => {
-      this.timers.arm(Symbol('close'), this.clock.now() + leftMs, resolve)
+      this.timers.arm(Symbol('close'), this.clock.now() + leftMs, () => resolve())
       void Promise.allSettled([this.loop.shutDown(), ...settled]).then(() => resolve())
     })
     this.timers.clear()

@@ -4,7 +4,7 @@ import { partitionName } from '../lease-name.js'
 import { partitionsOf } from '../rendezvous.js'
 import type { Candidacy } from './candidacy.js'
 import type { Client, GroupListener } from './client.js'
-import { beginTask } from './leader-task.js'
+import { TaskRuns } from './leader-task.js'
 import type { LiveTerm } from './live-term.js'
 
 export class GroupMembership implements GroupListener {
@@ -87,12 +87,12 @@ export class GroupMembership implements GroupListener {
 
   private compete(partition: number): void {
     if (this.running.has(partition)) return // or is still handing over: its end looks again
-    const name = partitionName(this.group, partition)
-    const settled = () => this.handedOver(partition)
-    this.running.set(
-      partition,
-      beginTask(this.client, name, (term) => this.body(term, partition), settled),
+    const runs = new TaskRuns(
+      this.client,
+      (term) => this.body(term, partition),
+      () => this.handedOver(partition),
     )
+    this.running.set(partition, this.client.begin(partitionName(this.group, partition), 'working', runs))
   }
 
   private handedOver(partition: number): void {

@@ -1,5 +1,5 @@
 /** Work that runs while its election leads. */
-import type { Candidacy } from './candidacy.js'
+import type { Candidacy, CandidacyHooks } from './candidacy.js'
 import type { Client } from './client.js'
 import type { LiveTerm } from './live-term.js'
 import { runInTerm } from './work.js'
@@ -18,18 +18,20 @@ export interface LeaderTask extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts an election whose terms run `body`, under a name that the caller has reserved and frees when it has `settled`. */
-export function beginTask(
-  client: Client,
-  name: string,
-  body: (term: LiveTerm) => Promise<void>,
-  settled: () => void,
-): Candidacy {
-  const candidacy: Candidacy = client.begin(name, 'working', {
-    elected: (term) => runInTerm(client, candidacy, term, () => body(term)),
-    settled,
-  })
-  return candidacy
+/** What a task does in each term. */
+export type TaskBody = (term: LiveTerm) => Promise<void>
+
+/** Runs a body in each term. */
+export class TaskRuns implements CandidacyHooks {
+  constructor(
+    private readonly client: Client,
+    private readonly body: TaskBody,
+    readonly settled: () => void = () => {},
+  ) {}
+
+  elected(term: LiveTerm, candidacy: Candidacy): void {
+    runInTerm(this.client, candidacy, term, () => this.body(term))
+  }
 }
 
 export class CandidacyTask implements LeaderTask {

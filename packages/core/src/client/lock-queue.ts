@@ -179,12 +179,11 @@ export class LockQueue {
 
   private compete(): void {
     if (this.candidacy !== undefined || this.waiters.size === 0) return
-    const candidacy: Candidacy = this.client.begin(this.name, 'lock', {
-      elected: (term) => this.grant(candidacy, term),
+    this.candidacy = this.client.begin(this.name, 'lock', {
+      elected: (term, own) => this.grant(own, term),
       attempted: (outcome) => this.attempted(outcome),
       stopped: () => this.next(),
     })
-    this.candidacy = candidacy
   }
 
   private grant(candidacy: Candidacy, term: LiveTerm): void {

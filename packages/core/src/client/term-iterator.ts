@@ -3,12 +3,12 @@
  * the next term, and the election does not compete meanwhile if its term is lost.
  */
 import type { Term } from '../term.js'
-import type { Candidacy, Run } from './candidacy.js'
+import type { Candidacy, CandidacyHooks, Run } from './candidacy.js'
 import type { Client } from './client.js'
 import type { LiveTerm } from './live-term.js'
 import { callingFunction } from './own-frames.js'
 
-export class TermIterator implements AsyncIterableIterator<Term> {
+export class TermIterator implements AsyncIterableIterator<Term>, CandidacyHooks {
   private candidacy: Candidacy | undefined
   /** A term that nobody has asked for yet. */
   private fresh: LiveTerm | undefined
@@ -74,24 +74,14 @@ export class TermIterator implements AsyncIterableIterator<Term> {
     client.ensureOpen('terms()')
     signal?.throwIfAborted()
     client.reserve(name, 'iteration')
-    const off = client.aborts.add(signal, () => {
+    const aborted = () => {
       this.over = { error: signal?.reason }
-      void candidacy.stop()
       this.wake()
-    })
-    const candidacy: Candidacy = client.begin(name, 'exclusive', {
-      elected: (term) => this.elected(candidacy, term),
-      stopped: () => {
-        off()
-        this.over ??= {}
-        this.wake()
-      },
-      settled: () => client.unreserve(name),
-    })
-    this.candidacy = candidacy
+    }
+    this.candidacy = client.begin(name, 'exclusive', this, signal, aborted)
   }
 
-  private elected(candidacy: Candidacy, term: LiveTerm): void {
+  elected(term: LiveTerm, candidacy: Candidacy): void {
     this.fresh = term
     term.onEnd(() => {
       // It ended before anybody saw it: there is no body to wait for.
@@ -99,6 +89,11 @@ export class TermIterator implements AsyncIterableIterator<Term> {
       this.fresh = undefined
       candidacy.workExited(term)
     })
+    this.wake()
+  }
+
+  stopped(): void {
+    this.over ??= {}
     this.wake()
   }
 

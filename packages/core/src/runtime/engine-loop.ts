@@ -37,6 +37,7 @@ export class EngineLoop {
   private readonly state: EngineState
   private readonly calls: BackendCalls
   private readonly queue: EngineEvent[] = []
+  private readonly onTimer = (timer: TimerKey): void => this.run({ type: 'timer', timer })
   private hints: HintSubscription | undefined
   private running = false
   private closed = false
@@ -89,7 +90,7 @@ export class EngineLoop {
         return
       case 'arm':
         if (effect.at === undefined) timers.disarm(effect.timer)
-        else timers.arm(effect.timer, effect.at, () => this.onTimer(effect.timer))
+        else timers.arm(effect.timer, effect.at, this.onTimer)
         return
       case 'watch':
         this.onHints((hints) => hints.watch(effect.topic))
@@ -116,10 +117,6 @@ export class EngineLoop {
       default:
         unreachable(effect)
     }
-  }
-
-  private onTimer(timer: TimerKey): void {
-    this.run({ type: 'timer', timer })
   }
 
   /** Hints are a help and no more: a backend whose hints throw is polled, and the failure reported. */

@@ -9,7 +9,7 @@ interface Entry {
   readonly at: number
   /** Breaks ties: what was armed first fires first. */
   readonly order: number
-  readonly fire: () => void
+  readonly fire: (key: HeapKey) => void
   index: number
 }
 
@@ -27,9 +27,11 @@ export class TimerHeap {
   }
 
   /** Arms the timer of this key, instead of an earlier one of the same key. */
-  arm(key: HeapKey, at: number, fire: () => void): void {
+  arm<Key extends HeapKey>(key: Key, at: number, fire: (key: Key) => void): void {
     this.remove(key)
-    const entry = { key, at, order: this.order++, fire, index: this.entries.length }
+    // An entry calls back with its own key and no other, so that one function can serve many timers.
+    const own = fire as (key: HeapKey) => void
+    const entry = { key, at, order: this.order++, fire: own, index: this.entries.length }
     this.byKey.set(key, entry)
     this.entries.push(entry)
     this.rise(entry)
@@ -70,7 +72,7 @@ export class TimerHeap {
       for (let first = this.entries[0]; first !== undefined; first = this.entries[0]) {
         if (first.at > now || first.order >= last) break
         this.remove(first.key)
-        first.fire()
+        first.fire(first.key)
       }
     } finally {
       this.firing = false
