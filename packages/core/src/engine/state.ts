@@ -144,6 +144,7 @@ export interface TokenMemory {
  * Releases without an answer. Each may still take effect, so a token up to this one must not be adopted before one of them is answered.
  */
 export interface PendingRelease {
+  /** The greatest token without an answer; 0 if none. */
   readonly token: bigint
   /** Those in flight; the others have failed or timed out. */
   readonly requests: readonly number[]

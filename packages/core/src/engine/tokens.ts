@@ -8,6 +8,9 @@ import type { EngineState, TokenMemory } from './state.js'
 /** How many names are remembered beyond those that are started. */
 export const RETIRED_NAMES = 10_000
 
+/** The oldest are dropped this many at a time: finding the first entry of a map takes long when those before it have been deleted. */
+export const RETIRED_BATCH = 1_000
+
 /** The memory of a name that is being started. */
 export function recallTokens(state: EngineState, name: string): void {
   const retired = state.retiredTokens.get(name)
@@ -22,10 +25,10 @@ export function retireTokens(state: EngineState, name: string): void {
   if (memory === undefined) return
   state.tokens.delete(name)
   state.retiredTokens.set(name, memory)
-  if (state.retiredTokens.size <= RETIRED_NAMES) return
+  if (state.retiredTokens.size < RETIRED_NAMES + RETIRED_BATCH) return
   for (const oldest of state.retiredTokens.keys()) {
+    if (state.retiredTokens.size === RETIRED_NAMES) return
     state.retiredTokens.delete(oldest)
-    return
   }
 }
 
@@ -68,8 +71,9 @@ export function noteReleased(
   const pending = state.releases.get(name)
   if (pending === undefined) return
   const requests = pending.requests.filter((id) => id !== request)
-  if (answered && token >= pending.token && requests.length === 0) state.releases.delete(name)
-  else state.releases.set(name, { token: pending.token, requests })
+  const unanswered = answered && token >= pending.token ? 0n : pending.token
+  if (unanswered === 0n && requests.length === 0) state.releases.delete(name)
+  else state.releases.set(name, { token: unanswered, requests })
 }
 
 /** Whether a release of the name is in flight. */
