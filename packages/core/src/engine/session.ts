@@ -9,7 +9,7 @@ import { loseTerm } from './handover.js'
 import { releaseOrphan } from './release.js'
 import { call, type EngineState, isCurrent, nextRandom, type OpenSession, termOf } from './state.js'
 import { deadlineOf, openingBackoff, renewalBackoff, renewalPeriod } from './timing.js'
-import { isReleasing, releasedSince } from './tokens.js'
+import { isReleasing, releasedSince, settleReleases } from './tokens.js'
 
 export function onBoot(state: EngineState): void {
   if (state.session.phase === 'idle') sendOpen(state, 0)
@@ -208,6 +208,7 @@ function compareOwned(
     if (term !== undefined && (term.token === token || term.adoptedBefore > request)) continue
     releaseOrphan(state, open.session, name, token)
   }
+  settleReleases(state, request, tokens)
 }
 
 /** Ends the session and all that lives in it. A session is never continued: what follows is a new one, with a new id. */

@@ -148,6 +148,8 @@ export interface PendingRelease {
   readonly token: bigint
   /** Those in flight; the others have failed or timed out. */
   readonly requests: readonly number[]
+  /** The last that was sent, in flight or not. */
+  readonly latest: number
 }
 
 /** A session of ours that may live on in the backend although nobody here uses it. */

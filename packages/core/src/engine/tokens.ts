@@ -55,7 +55,8 @@ export function noteReleasing(
   memory.releasedBy = session
   const pending = state.releases.get(name)
   const greatest = pending === undefined || token > pending.token ? token : pending.token
-  state.releases.set(name, { token: greatest, requests: [...(pending?.requests ?? []), request] })
+  const requests = [...(pending?.requests ?? []), request]
+  state.releases.set(name, { token: greatest, requests, latest: request })
 }
 
 /** Remembers that a release was answered, or given up; an answer settles all releases of tokens up to its own. */
@@ -73,7 +74,22 @@ export function noteReleased(
   const requests = pending.requests.filter((id) => id !== request)
   const unanswered = answered && token >= pending.token ? 0n : pending.token
   if (unanswered === 0n && requests.length === 0) state.releases.delete(name)
-  else state.releases.set(name, { token: unanswered, requests })
+  else state.releases.set(name, { token: unanswered, requests, latest: pending.latest })
+}
+
+/**
+ * Forgets the releases without an answer that do not matter any more: a list of leases that was asked for by this request, after them,
+ * does not show their token, and a token that is gone never comes back.
+ */
+export function settleReleases(
+  state: EngineState,
+  request: number,
+  owned: ReadonlyMap<string, bigint>,
+): void {
+  for (const [name, { token, requests, latest }] of state.releases) {
+    if (requests.length > 0 || latest > request) continue
+    if ((owned.get(name) ?? Infinity) > token) state.releases.delete(name)
+  }
 }
 
 /** Whether a release of the name is in flight. */

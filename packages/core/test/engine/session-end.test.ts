@@ -183,6 +183,37 @@ describe('a session that nobody here uses any more', () => {
   })
 })
 
+describe('sessions that expire one after the other before their first renewal', () => {
+  const expire = (rig: Rig) => {
+    rig.until(rig.timers.get('renew') ?? rig.now)
+    return rig.answer(rig.pending('keepAlive'), expired)
+  }
+
+  test('are opened with a growing delay from the second on', () => {
+    const rig = Rig.live()
+    expect(expire(rig)).toContain('call openSession')
+    const delays: number[] = []
+    for (let session = 2; session < 12; session += 1) {
+      rig.until(rig.timers.get('renew') ?? rig.now)
+      rig.answer(rig.pending('openSession'), opened(`s${session}`))
+      expect(expire(rig)).not.toContain('call openSession')
+      delays.push((rig.timers.get('renew') ?? 0) - rig.now)
+    }
+    expect(delays[0]).toBeGreaterThanOrEqual(200)
+    expect(delays[0]).toBeLessThanOrEqual(400)
+    expect(Math.min(...delays.slice(5))).toBeGreaterThanOrEqual(1_500)
+    expect(Math.max(...delays)).toBeLessThanOrEqual(3_000)
+  })
+
+  test('are forgotten with the first renewal', () => {
+    const rig = Rig.live()
+    expire(rig)
+    rig.answer(rig.pending('openSession'), opened('s2'))
+    rig.renew()
+    expect(expire(rig)).toContain('call openSession')
+  })
+})
+
 describe('a report of timers that ran late', () => {
   test('is published when it endangered a term', () => {
     const rig = Rig.live()
