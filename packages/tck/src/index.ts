@@ -1,1 +1,6 @@
-export {}
+export { fencingSpec } from './fencing/fencing-spec.js'
+export type { FencedResource, FencingSpecOptions } from './fencing/options.js'
+export { leaseBackendSpec } from './lease-backend-spec.js'
+export type { LeaseBackendSpecOptions } from './options.js'
+export type { SpecTime } from './real-time.js'
+export type { RegisterCase, TestRunner } from './runner.js'
