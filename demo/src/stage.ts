@@ -16,7 +16,6 @@ export class ActError extends Error {}
 export interface Leader {
   readonly node: NodeProcess
   readonly token: string
-  readonly since: number
 }
 
 interface Heard {
@@ -147,7 +146,7 @@ export class Stage {
 
   private elected(node: NodeProcess, { at, token, remainingMs }: ReportOf<'elected'>): void {
     const before = this.ended
-    this.current = { node, token, since: at }
+    this.current = { node, token }
     this.ended = undefined
     if (this.closing) return
     const gap =
