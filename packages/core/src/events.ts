@@ -86,7 +86,7 @@ export type SimbaEvent =
       readonly timedOut: boolean
       readonly error: FlatError
     }
-  /** A run of a leader task, a schedule, a partition or a `withLock` function has ended. */
+  /** A run of a leader task, a schedule or a partition has ended. (What a `withLock` function comes to is its caller's to know.) */
   | {
       readonly type: 'WorkCompleted'
       readonly name: string

@@ -10,7 +10,6 @@ import type { Candidacy } from './candidacy.js'
 import type { Client } from './client.js'
 import { HeldLock } from './held-lock.js'
 import type { LiveTerm } from './live-term.js'
-import { completed } from './work.js'
 
 interface Waiter {
   readonly since: number
@@ -80,7 +79,6 @@ export class LockQueue {
     const run = candidacy.beginRun(term, client.clock.now())
     try {
       const result = await candidacy.frames.enter(() => work(term))
-      completed(client, term, run.startedAt, 'SUCCEEDED')
       if (!term.isValid) throw term.revokedError(term.reason ?? 'DEADLINE_PASSED', { result })
       return result
     } finally {

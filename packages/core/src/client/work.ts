@@ -36,7 +36,7 @@ export async function runOnce(client: Client, term: LiveTerm, work: Work): Promi
   }
 }
 
-export function completed(
+function completed(
   client: Client,
   term: LiveTerm,
   startedAt: number,
