@@ -1,4 +1,5 @@
 import type { LeaseBackend } from '@simba/core'
+import { settles } from './call.js'
 import type { Need, SpecCase, SpecTopic } from './case.js'
 import { callsTopic } from './cases/calls.js'
 import { closingTopic } from './cases/closing.js'
@@ -115,6 +116,12 @@ async function inWorld<B extends LeaseBackend>(
   run: (world: World) => Promise<void>,
 ): Promise<void> {
   const made: LeaseBackend[] = []
+  const freeAll = async () => {
+    for (const backend of made.reverse()) {
+      await settles(settings.callTimeoutMs, 'close', backend.close())
+      await dispose?.(backend)
+    }
+  }
   try {
     const backend = await create()
     made.push(backend)
@@ -126,10 +133,10 @@ async function inWorld<B extends LeaseBackend>(
     } finally {
       await world.tidy()
     }
-  } finally {
-    for (const backend of made.reverse()) {
-      await backend.close()
-      await dispose?.(backend)
-    }
+  } catch (error) {
+    // What the case found is worth more than what goes wrong afterwards.
+    await freeAll().catch(() => {})
+    throw error
   }
+  await freeAll()
 }

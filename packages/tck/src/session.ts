@@ -109,7 +109,7 @@ export class SpecSession {
   /** Takes a lease that must be free. */
   async take(name: string, rule: Rule = 'one owner', when = 'while it was free'): Promise<bigint> {
     const reply = await this.acquire(name)
-    if (reply.kind === 'expired') this.#wronglyExpired(`acquire of "${name}"`, rule, when)
+    if (reply.kind === 'expired') this.#wronglyExpired(`acquire of "${name}"`, 'B1', when)
     if (reply.kind === 'held') {
       broken(
         rule,
@@ -129,7 +129,7 @@ export class SpecSession {
   /** Tries for a lease that another live session must have. */
   async refused(name: string, owner: SpecSession, rule: Rule, when: string): Promise<void> {
     const reply = await this.acquire(name)
-    if (reply.kind === 'expired') this.#wronglyExpired(`acquire of "${name}"`, rule, when)
+    if (reply.kind === 'expired') this.#wronglyExpired(`acquire of "${name}"`, 'B1', when)
     must(
       reply.kind === 'held',
       rule,
@@ -144,9 +144,10 @@ export class SpecSession {
     )
   }
 
-  async enter(group: string, rule: Rule = 'groups', when = 'while it was alive'): Promise<void> {
+  /** Joins a group with a session that must be alive. */
+  async enter(group: string, when = 'while it was alive'): Promise<void> {
     const reply = await this.join(group)
-    if (reply.kind !== 'joined') this.#wronglyExpired(`join of "${group}"`, rule, when)
+    if (reply.kind !== 'joined') this.#wronglyExpired(`join of "${group}"`, 'B1', when)
   }
 
   /** Fails unless the session is expired for all calls that tell. */

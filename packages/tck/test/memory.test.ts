@@ -1,6 +1,6 @@
+import { leaseBackendSpec } from '@simba/tck'
 import { MemoryLeaseBackend, VirtualTime } from '@simba/testing'
 import { describe, it } from 'vitest'
-import { leaseBackendSpec } from '@simba/tck'
 
 const time = new VirtualTime({ watchdogMs: false })
 

@@ -3,6 +3,7 @@ import { settles } from '../call.js'
 import type { SpecTopic } from '../case.js'
 import { must, show } from '../rules.js'
 import type { SpecSession } from '../session.js'
+import { all } from '../several.js'
 import type { World } from '../world.js'
 import { expectOwned } from './owned.js'
 
@@ -76,7 +77,7 @@ export const callsTopic: SpecTopic = {
       run: async (world) => {
         const closing = () => settles(world.settings.callTimeoutMs, 'close', world.backend.close())
         await worksOn(world, 'before close')
-        await Promise.all([closing(), closing()])
+        await all([closing(), closing()])
         await closing()
       },
     },
@@ -90,6 +91,7 @@ export const callsTopic: SpecTopic = {
         await session.enter(group)
         await settles(world.settings.callTimeoutMs, 'close', world.peer.close())
         await settles(world.settings.callTimeoutMs, 'close', world.peer.close())
+        await session.renew('backend close', 'after another backend object was closed')
         await expectOwned(
           session,
           [[lease, token]],
@@ -150,7 +152,7 @@ async function worksOn(world: World, when: string): Promise<void> {
   const [lease, group] = world.names(2)
   const session = await world.open()
   const token = await session.take(lease, 'calls', `free, ${when}`)
-  await session.enter(group, 'calls', when)
+  await session.enter(group, when)
   await expectOwned(session, [[lease, token]], when, 'calls')
   const members = await world.members(group)
   must(members.includes(session.id), 'calls', `${when}, members gave ${show(members)}`, 'work on')

@@ -2,7 +2,7 @@ import type { OwnedLease } from '@simba/core'
 import type { SpecTopic } from '../case.js'
 import { must, show } from '../rules.js'
 import type { SpecSession } from '../session.js'
-import { inParallel } from '../several.js'
+import { all, inParallel } from '../several.js'
 import type { World } from '../world.js'
 import { expectOwned } from './owned.js'
 import { RisingTokens } from './tokens.js'
@@ -37,7 +37,7 @@ export const concurrencyTopic: SpecTopic = {
         const sessions = await world.openMany(4)
         const owned = new Map(sessions.map((session) => [session, [] as [string, bigint][]]))
         const winners = new Map<string, number>()
-        await Promise.all(
+        await all(
           sessions.flatMap((session) =>
             names.map(async (name) => {
               const reply = await session.acquire(name)
@@ -88,7 +88,7 @@ export const concurrencyTopic: SpecTopic = {
         let token = await owner.take(tokens.name)
         for (let round = 0; round < 20; round++) {
           tokens.next(token, 'after a release that raced with the acquire')
-          const [, reply] = await Promise.all([owner.release(tokens.name, token), other.acquire(tokens.name)])
+          const [, reply] = await all([owner.release(tokens.name, token), other.acquire(tokens.name)])
           token =
             reply.kind === 'granted'
               ? reply.token
@@ -105,20 +105,18 @@ export const concurrencyTopic: SpecTopic = {
         const session = await world.open()
         const log = new TermLog()
         const stable = world.names(5)
-        await Promise.all(stable.map((name) => log.acquire(session, name)))
+        await all(stable.map((name) => log.acquire(session, name)))
         let busy = true
-        const turnover = Promise.all(
-          world.names(8).map(async (name) => {
-            for (let i = 0; i < 6; i++) {
-              const token = await log.acquire(session, name)
-              await log.release(session, name, token)
-            }
-          }),
-        ).finally(() => {
+        const renewals = async () => {
+          while (busy) await log.renew(session)
+        }
+        const turnover = inParallel(8, async () => {
+          const name = world.name()
+          for (let i = 0; i < 6; i++) await log.release(session, name, await log.acquire(session, name))
+        }).finally(() => {
           busy = false
         })
-        while (busy) await log.renew(session)
-        await turnover
+        await all([turnover, renewals()])
         await expectOwned(session, log.now(), 'after many acquires and releases at once')
       },
     },
@@ -127,7 +125,7 @@ export const concurrencyTopic: SpecTopic = {
       run: async (world) => {
         const sessions = await world.openMany(10)
         const group = world.name()
-        await Promise.all(
+        await all(
           sessions.map(async (session) => {
             const names = world.names(5)
             const owned: [string, bigint][] = []
@@ -151,9 +149,7 @@ async function raceForFree(
   name: string,
   sessions: readonly SpecSession[],
 ): Promise<[SpecSession, bigint]> {
-  const replies = await Promise.all(
-    sessions.map(async (session) => [session, await session.acquire(name)] as const),
-  )
+  const replies = await all(sessions.map(async (session) => [session, await session.acquire(name)] as const))
   const granted = replies.flatMap(([session, reply]) =>
     reply.kind === 'granted' ? [[session, reply.token] as [SpecSession, bigint]] : [],
   )

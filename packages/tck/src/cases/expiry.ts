@@ -1,5 +1,6 @@
 import type { SpecTopic } from '../case.js'
 import { must } from '../rules.js'
+import { all } from '../several.js'
 
 export const expiryTopic: SpecTopic = {
   title: 'expiry and renewal',
@@ -22,9 +23,7 @@ export const expiryTopic: SpecTopic = {
       run: async (world) => {
         // Each one is asked once, since a renewal starts its time anew.
         const parts = [0.3, 0.6, 0.8, 0.9]
-        const sessions = await Promise.all(
-          parts.map(async (part) => ({ part, session: await world.openShort() })),
-        )
+        const sessions = await all(parts.map(async (part) => ({ part, session: await world.openShort() })))
         for (const { part, session } of sessions) {
           await world.advanceTo(session.livesUntil - session.remainingMs * (1 - part))
           await session.renew('B1', `after ${part} of the remaining time that it was told`)

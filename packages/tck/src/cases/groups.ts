@@ -1,5 +1,5 @@
 import type { SpecTopic } from '../case.js'
-import { several } from '../several.js'
+import { all, several } from '../several.js'
 
 export const groupsTopic: SpecTopic = {
   title: 'groups',
@@ -108,10 +108,10 @@ export const groupsTopic: SpecTopic = {
       run: async (world) => {
         const group = world.name()
         const sessions = await world.openMany(12)
-        await Promise.all(sessions.map((session) => session.enter(group)))
+        await all(sessions.map((session) => session.enter(group)))
         await world.expectMembers(group, sessions, 'groups', 'after twelve joins at once')
         const leaving = sessions.filter((_, i) => i % 3 === 0)
-        await Promise.all(leaving.map((session) => session.leave(group)))
+        await all(leaving.map((session) => session.leave(group)))
         const staying = sessions.filter((session) => !leaving.includes(session))
         await world.expectMembers(group, staying, 'groups', 'after four of twelve left at once')
       },
@@ -121,7 +121,7 @@ export const groupsTopic: SpecTopic = {
       run: async (world) => {
         const groups = several(20, () => world.name())
         const [session, other] = [await world.open(), await world.open()]
-        await Promise.all(groups.map((group) => session.enter(group)))
+        await all(groups.map((group) => session.enter(group)))
         for (const group of groups)
           await world.expectMembers(group, [session], 'groups', 'after twenty joins at once')
         await other.enter(groups[0])

@@ -2,6 +2,7 @@ import type { Hint, HintSubscription, HintTopic, LeaseBackend } from '@simba/cor
 import type { SpecTopic } from '../case.js'
 import { broken, must, show } from '../rules.js'
 import type { SpecSession } from '../session.js'
+import { all } from '../several.js'
 import type { World } from '../world.js'
 
 export const hintsTopic: SpecTopic = {
@@ -113,7 +114,7 @@ export const hintsTopic: SpecTopic = {
         ear.subscription.unwatch(never)
         ear.subscription.unwatch(watched)
         ear.subscription.unwatch(watched)
-        await Promise.all([ear.subscription.close(), ear.subscription.close()])
+        await all([ear.subscription.close(), ear.subscription.close()])
         await ear.subscription.close()
         ear.subscription.watch(watched)
         ear.subscription.unwatch(watched)

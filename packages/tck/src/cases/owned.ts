@@ -1,6 +1,7 @@
 import type { SpecTopic } from '../case.js'
 import { must, type Rule, show } from '../rules.js'
 import type { SpecSession } from '../session.js'
+import { all } from '../several.js'
 
 export const ownedTopic: SpecTopic = {
   title: 'the list of what a session owns',
@@ -47,14 +48,12 @@ export const ownedTopic: SpecTopic = {
       title: 'it has all of a hundred leases',
       run: async (world) => {
         const session = await world.open()
-        const owned = await Promise.all(
+        const owned = await all(
           world.names(100).map(async (name): Promise<[string, bigint]> => [name, await session.take(name)]),
         )
         await expectOwned(session, owned, 'with a hundred leases')
         const kept = owned.filter((_, i) => i % 2 === 0)
-        await Promise.all(
-          owned.filter((_, i) => i % 2 === 1).map(([name, token]) => session.release(name, token)),
-        )
+        await all(owned.filter((_, i) => i % 2 === 1).map(([name, token]) => session.release(name, token)))
         await expectOwned(session, kept, 'with fifty of a hundred leases released')
       },
     },

@@ -3,7 +3,7 @@ import type { AcquireReply, KeepAliveReply } from '@simba/core'
 import type { SpecTopic } from '../case.js'
 import { broken, must, show } from '../rules.js'
 import type { SpecSession } from '../session.js'
-import { inParallel } from '../several.js'
+import { all, inParallel } from '../several.js'
 import type { World } from '../world.js'
 import { expectOwned } from './owned.js'
 
@@ -39,7 +39,7 @@ export const racesTopic: SpecTopic = {
       title: 'of two sessions that take over at the moment of expiry, at most one gets the lease',
       run: (world) =>
         contests(world, async ({ rival, second, name, token }) => {
-          const replies = await Promise.all([rival.acquire(name), second.acquire(name)])
+          const replies = await all([rival.acquire(name), second.acquire(name)])
           const granted = replies.filter(({ kind }) => kind === 'granted')
           must(
             granted.length <= 1,
@@ -121,7 +121,7 @@ export const racesTopic: SpecTopic = {
           await both(
             i % 2 === 0,
             () => session.closeSession(),
-            () => Promise.all([session.acquire(name), session.join(group), session.keepAlive()]),
+            () => all([session.acquire(name), session.join(group), session.keepAlive()]),
           )
           return { session, name, group }
         })
@@ -151,9 +151,9 @@ export const racesTopic: SpecTopic = {
 }
 
 function both<A, B>(firstFirst: boolean, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
-  if (firstFirst) return Promise.all([first(), second()])
+  if (firstFirst) return all([first(), second()])
   const begun = second()
-  return Promise.all([first(), begun])
+  return all([first(), begun])
 }
 
 /** Lets many sessions expire, and runs the contest for the lease of each shortly before, at, or after its end. */
@@ -179,7 +179,7 @@ async function contests(world: World, run: (contest: Contest) => Promise<void>):
         ),
       )
     }
-    for (const outcome of await Promise.all(running)) if ('error' in outcome) throw outcome.error
+    for (const outcome of await all(running)) if ('error' in outcome) throw outcome.error
     for (const rival of rivals) await rival.closeSession()
   }
 }

@@ -52,12 +52,14 @@ export const takeoverTopic: SpecTopic = {
         const [early, late] = world.names(2)
         const [owner, other] = [await world.openShort(), await world.open()]
         await owner.take(early)
-        await world.advance(owner.remainingMs / 2)
-        await owner.take(late)
         await owner.renew()
-        await world.advance(owner.remainingMs * 0.7)
+        await world.advance(owner.remainingMs * 0.4)
+        await owner.take(late)
+        await world.advance(owner.remainingMs * 0.4)
+        await owner.renew()
+        await world.advance(owner.remainingMs * 0.8)
         for (const name of [early, late])
-          await other.refused(name, owner, 'B3', 'at 0.7 of the time since its last renewal')
+          await other.refused(name, owner, 'B3', 'at 0.8 of the time since the last renewal of its session')
         await takenOverInTime(world, owner, late, 'after a renewal that followed its acquire')
       },
     },

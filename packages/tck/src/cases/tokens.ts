@@ -1,6 +1,6 @@
 import type { SpecTopic } from '../case.js'
 import { must, show } from '../rules.js'
-import { several } from '../several.js'
+import { all, several } from '../several.js'
 
 export const tokensTopic: SpecTopic = {
   title: 'tokens',
@@ -118,9 +118,9 @@ export const tokensTopic: SpecTopic = {
         const names = several(20, () => new RisingTokens(world.name()))
         const session = await world.open()
         for (let i = 0; i < 3; i++) {
-          const taken = await Promise.all(names.map(async ({ name }) => session.take(name)))
+          const taken = await all(names.map(async ({ name }) => session.take(name)))
           for (const [index, tokens] of names.entries()) tokens.next(taken[index] ?? 0n, 'after a release')
-          await Promise.all(names.map(({ name, last }) => session.release(name, last)))
+          await all(names.map(({ name, last }) => session.release(name, last)))
         }
       },
     },

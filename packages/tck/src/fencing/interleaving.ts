@@ -1,6 +1,8 @@
 /** Writes that overlap: the check of the token and the change must be one step. */
+
 import { within } from '../real-time.js'
 import { show } from '../rules.js'
+import { all } from '../several.js'
 import type { FencedResource } from './options.js'
 import { mustFence, refuses } from './rules.js'
 
@@ -13,7 +15,7 @@ export async function overlappingWrites(handles: readonly FencedResource[], roun
   let last = 0n
   for (let round = 0; round < rounds; round++) {
     const tokens = inOrderOf(round, writers).map((n) => last + BigInt(n) + 1n)
-    const answers = await Promise.all(
+    const answers = await all(
       tokens.map(async (token, i) => {
         const handle = handles[i % handles.length] ?? handles[0]
         return { token, accepted: (await handle?.write(token, `by ${token}`)) === true }
@@ -51,7 +53,7 @@ export async function staleWriterOvertaken(
     const delayed = older.write(stale, `by ${stale}`)
     // A different number of turns each time, so that the newer write falls into each gap of the older.
     for (let turn = 0; turn < round % 8; turn++) await Promise.resolve()
-    const accepted = await Promise.all([delayed, newer.write(fresh, `by ${fresh}`)])
+    const accepted = await all([delayed, newer.write(fresh, `by ${fresh}`)])
     const seen = await one.read()
     mustFence(
       accepted[1] === true && seen === `by ${fresh}`,
@@ -92,7 +94,7 @@ export async function writeIntoTheGap(
     // A resource that locks lets the newer write wait until the older one is done.
     await within(pauseMs, fresh, () => new Error('it waits')).catch(() => {})
     resume()
-    const answers = await Promise.all([stale, fresh])
+    const answers = await all([stale, fresh])
     const seen = await resource.read()
     mustFence(
       answers[1] === true && seen === 'by 2',
