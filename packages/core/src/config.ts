@@ -1,4 +1,5 @@
 /** The options of a client: checked, with defaults, once. */
+import { checkFunction, checkKeys } from './arguments.js'
 import type { LeaseBackend } from './backend.js'
 import { type Duration, toMs } from './duration.js'
 import type { Timing } from './engine/timing.js'
@@ -81,16 +82,14 @@ export function checkOptions(options: SimbaOptions): Config {
     timing: checkTiming(options),
     namespace: options.namespace,
     metadata: checkMetadata(options.metadata),
-    logger: options.logger ?? console,
+    logger: checkLogger(options.logger ?? console),
   }
 }
 
-/** Refuses options that do not exist: a misspelt one would silently do nothing. */
-export function checkKeys(what: string, options: object, known: { readonly [name: string]: true }): void {
-  for (const key of Object.keys(options)) {
-    if (Object.hasOwn(known, key)) continue
-    throw new ConfigError(`${what} has no option "${key}"; there are: ${Object.keys(known).join(', ')}.`)
-  }
+function checkLogger(logger: Logger): Logger {
+  checkFunction('logger.warn', logger?.warn)
+  checkFunction('logger.error', logger?.error)
+  return logger
 }
 
 const BACKEND_METHODS = [

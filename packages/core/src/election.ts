@@ -1,4 +1,5 @@
 /** An election: of all the nodes that start the same name, one at a time leads. */
+import { checkFunction, checkKeys, checkListener } from './arguments.js'
 import { Callbacks, type ElectionListener } from './client/callbacks.js'
 import type { Candidacy, CandidacyHooks } from './client/candidacy.js'
 import type { Client, NameUse } from './client/client.js'
@@ -12,7 +13,6 @@ import {
 } from './client/leader-task.js'
 import { TermIterator } from './client/term-iterator.js'
 import { runOnce, runScheduled, type Work } from './client/work.js'
-import { checkKeys } from './config.js'
 import { type Duration, toMs } from './duration.js'
 import type { ElectionKind } from './engine/event.js'
 import { ConfigError } from './errors.js'
@@ -43,7 +43,7 @@ export class Election {
    * @throws ClosedError if the client is closed.
    */
   start(listener: ElectionListener = {}, options: StartOptions = {}): void {
-    checkKeys('start', listener, { onElected: true, onRevoked: true })
+    checkListener(listener)
     this.begin('start', 'election', 'plain', new Callbacks(this.client, listener), options)
   }
 
@@ -59,7 +59,7 @@ export class Election {
    * })
    */
   runWhileLeader(work: Work, options: StartOptions = {}): LeaderTask {
-    checkWork('runWhileLeader', work)
+    checkFunction('runWhileLeader: the work', work)
     return this.startTask('runWhileLeader', options, (term) => runOnce(this.client, term, work))
   }
 
@@ -74,7 +74,7 @@ export class Election {
    */
   schedule(schedule: Schedule, work: Work, options: StartOptions = {}): LeaderTask {
     checkSchedule(schedule)
-    checkWork('schedule', work)
+    checkFunction('schedule: the work', work)
     return this.startTask('schedule', options, (term) => runScheduled(this.client, term, schedule, work))
   }
 
@@ -148,11 +148,6 @@ export class Election {
     const use = this.client.uses.get(this.name)
     return use === 'lock' || use === 'partition' ? undefined : this.client.candidacies.get(this.name)
   }
-}
-
-export function checkWork(call: string, work: unknown): void {
-  if (typeof work === 'function') return
-  throw new ConfigError(`${call} needs a function that does the work; given was ${typeof work}.`)
 }
 
 export function checkSchedule(schedule: unknown): void {

@@ -1,12 +1,12 @@
 /** Partition groups: the partitions of a group are spread over the nodes that run it, each on exactly one node at a time. */
+import { checkFunction, checkKeys } from './arguments.js'
 import type { SessionId } from './backend.js'
 import type { GroupMembership } from './client/group-membership.js'
 import type { Groups } from './client/groups.js'
 import type { LeaderTask } from './client/leader-task.js'
 import type { LiveTerm } from './client/live-term.js'
 import { runOnce, runScheduled } from './client/work.js'
-import { checkKeys } from './config.js'
-import { checkSchedule, checkWork, type StartOptions } from './election.js'
+import { checkSchedule, type StartOptions } from './election.js'
 import { ConfigError } from './errors.js'
 import { checkPartitions } from './lease-name.js'
 import type { Schedule } from './schedule.js'
@@ -43,7 +43,7 @@ export class PartitionGroup {
    * @throws ClosedError if the client is closed.
    */
   runWhileLeader(work: PartitionWork, options: StartOptions = {}): GroupTask {
-    checkWork('runWhileLeader', work)
+    checkFunction('runWhileLeader: the work', work)
     const { client } = this.groups
     return this.startTask('runWhileLeader', options, (term, partition) =>
       runOnce(client, term, (own) => work(own, partition)),
@@ -53,7 +53,7 @@ export class PartitionGroup {
   /** Joins the group, and runs `work` on a schedule in each term of each partition that is this node's. Throws as `runWhileLeader`. */
   schedule(schedule: Schedule, work: PartitionWork, options: StartOptions = {}): GroupTask {
     checkSchedule(schedule)
-    checkWork('schedule', work)
+    checkFunction('schedule: the work', work)
     const { client } = this.groups
     return this.startTask('schedule', options, (term, partition) =>
       runScheduled(client, term, schedule, (own) => work(own, partition)),

@@ -1,7 +1,7 @@
 /** A lock: a name that at most one term holds at a time, taken for as long as a piece of work needs it. */
+import { checkFunction, checkKeys } from './arguments.js'
 import type { LockQueue } from './client/lock-queue.js'
 import type { Locks } from './client/locks.js'
-import { checkKeys } from './config.js'
 import { type Duration, toMs } from './duration.js'
 import type { Term } from './term.js'
 
@@ -63,6 +63,7 @@ export class Lock {
    * @throws what the function threw; and as `acquire`.
    */
   async withLock<T>(work: (term: Term) => T | PromiseLike<T>, options: AcquireOptions = {}): Promise<T> {
+    checkFunction('withLock: the work', work)
     const timeoutMs = check('withLock', options)
     return await this.queue('withLock').withLock(work, timeoutMs, options.signal)
   }

@@ -1,5 +1,5 @@
 /** When the runs of a scheduled task start. */
-import { checkKeys } from './config.js'
+import { checkKeys } from './arguments.js'
 import { type Duration, toMs } from './duration.js'
 
 /** A schedule of runs within each term. Times are of the monotonic clock: steps of the wall clock are invisible. */

@@ -1,9 +1,10 @@
 /** The client: one per process. Everything starts here. */
+import { checkFunction, checkKeys } from './arguments.js'
 import { Client } from './client/client.js'
 import { Groups } from './client/groups.js'
 import { inspectAll, type SimbaInspection } from './client/inspect.js'
 import { Locks } from './client/locks.js'
-import { checkKeys, checkOptions, type SimbaOptions } from './config.js'
+import { checkOptions, type SimbaOptions } from './config.js'
 import { Election } from './election.js'
 import type { SimbaEvent } from './events.js'
 import { checkGroup, type GroupOptions, PartitionGroup } from './group.js'
@@ -84,6 +85,7 @@ export class Simba implements AsyncDisposable {
     listener: (event: SimbaEvent) => void,
     options: { readonly signal?: AbortSignal } = {},
   ): () => void {
+    checkFunction('subscribe: the listener', listener)
     checkKeys('subscribe', options, { signal: true })
     const { client } = this
     client.ensureOpen('subscribe()')
