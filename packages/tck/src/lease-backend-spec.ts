@@ -15,6 +15,7 @@ import { racesTopic } from './cases/races.js'
 import { sessionsTopic } from './cases/sessions.js'
 import { takeoverTopic } from './cases/takeover.js'
 import { tokensTopic } from './cases/tokens.js'
+import { untilVerdict } from './no-verdict.js'
 import { type LeaseBackendSpecOptions, type Settings, settingsOf } from './options.js'
 import { must } from './rules.js'
 import { type PreparedCase, register } from './runner.js'
@@ -55,7 +56,7 @@ export function leaseBackendSpec<B extends LeaseBackend>(options: LeaseBackendSp
   const prepare = ({ title, needs, run }: SpecCase): PreparedCase => ({
     title,
     skip: needs === undefined ? undefined : reasonToSkip(options, needs),
-    run: () => inWorld(options, settings, run),
+    run: () => untilVerdict(() => inWorld(options, settings, run)),
   })
   register({
     runner: options.runner,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { LeaseBackend, SessionId } from '@simba/core'
 import { type Call, callsWithin } from './call.js'
 import type { Settings } from './options.js'
-import { broken, must, type Rule, show } from './rules.js'
+import { broken, type Rule, show } from './rules.js'
 import { checkRemaining, SpecSession } from './session.js'
 import { inParallel, type Several, several } from './several.js'
 
@@ -71,8 +71,10 @@ export class World {
     for (const backend of new Set([this.backend, this.peer])) {
       const seen = [...(await this.members(group, backend))].sort()
       const wanted = expected.map(({ id }) => id).sort()
-      must(
-        show(seen) === show(wanted),
+      if (show(seen) === show(wanted)) continue
+      for (const session of expected)
+        session.mustBeInTime(`${when}, members of "${group}" gave ${show(seen)}`)
+      broken(
         rule,
         `${when}, members of "${group}" gave ${show(seen)}; ${show(wanted)} was to be expected`,
         'list each live session that has joined and not left, once',
