@@ -1,1 +1,3 @@
-export {}
+export type { BetterSqliteDatabase, NodeSqliteDatabase, SqliteDatabase } from './drivers/sqlite.js'
+export type { SqlOptions } from './options.js'
+export { SqlLeaseBackend } from './sql-lease-backend.js'

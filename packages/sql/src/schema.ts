@@ -1,0 +1,62 @@
+/** Which tables a database must have, and whether those that it has are those. */
+import { ConnectionTrouble } from './connections.js'
+import type { SqlDialect } from './dialect.js'
+import { numberOf, textOf } from './rows.js'
+import { rowsOf, type Steps } from './steps.js'
+
+/** A column as `SqlDialect.describeColumns` tells of it. */
+export interface Column {
+  readonly type: string
+  /** Its place in the primary key, or 0. */
+  readonly key: number
+}
+
+type Columns = { readonly [column: string]: Column }
+
+/** The columns that a dialect's tables have. */
+export type Tables = { readonly [table: string]: Columns }
+
+/**
+ * Compares the tables that are there with those that must be. Other columns and indexes are the application's own affair, as long as
+ * rows can be inserted.
+ *
+ * @throws ConnectionTrouble if a table is missing or of another shape; it shows the DDL.
+ */
+export function* checkSchema(dialect: SqlDialect, where: string): Steps<void> {
+  const rows = yield* rowsOf(dialect.describeColumns())
+  const found = new Map<string, Map<string, Column>>()
+  for (const row of rows) {
+    const table = textOf(row, 'table_name')
+    const columns = found.get(table) ?? new Map<string, Column>()
+    found.set(table, columns)
+    columns.set(textOf(row, 'column_name'), { type: textOf(row, 'type'), key: numberOf(row, 'key') })
+  }
+
+  const expected = Object.entries(dialect.tables)
+  const missing = expected.map(([table]) => table).filter((table) => !found.has(table))
+  if (missing.length > 0) {
+    throw new ConnectionTrouble(
+      `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not in ${where}; call createSchema() once, or run\n${dialect.ddl}`,
+    )
+  }
+  const differences = expected.flatMap(([table, columns]) =>
+    Object.entries(columns).flatMap(([column, wanted]) =>
+      differs(`${table}.${column}`, found.get(table)?.get(column), wanted),
+    ),
+  )
+  if (differences.length > 0) {
+    throw new ConnectionTrouble(
+      `the tables in ${where} are not Simba's: ${differences.join('; ')}. Rename them, or give Simba a database of its own; it needs\n${dialect.ddl}`,
+    )
+  }
+}
+
+function differs(what: string, found: Column | undefined, wanted: Column): string[] {
+  if (found === undefined) return [`${what} is missing`]
+  if (found.type === wanted.type && found.key === wanted.key) return []
+  return [`${what} is ${describe(found)} instead of ${describe(wanted)}`]
+}
+
+function describe({ type, key }: Column): string {
+  return key === 0 ? type : `${type} (primary key ${key})`
+}
