@@ -48,6 +48,8 @@ export class TermIterator implements AsyncIterableIterator<Term>, CandidacyHooks
   }
 
   private async advance(): Promise<IteratorResult<Term, undefined>> {
+    // Of a term whose successor was asked for before it was given out.
+    this.endBody()
     if (this.candidacy === undefined && this.over === undefined) this.start()
     for (;;) {
       if (this.over !== undefined) {

@@ -112,6 +112,13 @@ export class World {
     return simba
   }
 
+  /** A client made before. */
+  get(id: string): Simba {
+    const known = this.clients.get(id)
+    if (known === undefined) throw new Error(`There is no client ${id}.`)
+    return known.simba
+  }
+
   logger(): Logger {
     return {
       warn: (message, ...details) => this.logged.push({ level: 'warn', message, details }),
