@@ -53,11 +53,15 @@ export function onJoinReply(state: EngineState, reply: ReplyOf<'join'>, now: num
   if (outcome.ok) group.doubts.delete(reply.request.id)
   const { phase } = group
   switch (phase.phase) {
-    case 'joining':
-      if (phase.request !== reply.request.id) return
-      if (outcome.ok && outcome.value.kind === 'joined') becomeMember(state, group)
-      else groupTimer(state, group, { phase: 'joining', request: undefined, retryAt: now + retryMs(state) })
+    case 'joining': {
+      const current = phase.request === reply.request.id
+      const joined = outcome.ok && outcome.value.kind === 'joined'
+      // After its timeout an answer is as good as before, as long as no other join is in flight.
+      if (joined && (current || phase.request === undefined)) becomeMember(state, group)
+      else if (current)
+        groupTimer(state, group, { phase: 'joining', request: undefined, retryAt: now + retryMs(state) })
       return
+    }
     case 'leaving':
       if (outcome.ok) group.leaveAgain = true
       return

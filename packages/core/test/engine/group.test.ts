@@ -141,14 +141,31 @@ describe('a join without an answer', () => {
     expect(rig.answer(rig.pending('join'), joined)).toContain('call members billing')
   })
 
-  test('that is answered after its timeout does not end the repeating', () => {
+  test('that is answered after its timeout makes a member as well', () => {
     const rig = Rig.live()
     rig.join('billing')
     const first = rig.pending('join')
     rig.until(3_000)
+    expect(rig.answer(first, joined)).toEqual(['watch billing', 'call members billing'])
+    expect(rig.leave('billing')).toContain('call leave billing')
+  })
+
+  test('that is answered while another one is in flight waits for that', () => {
+    const rig = Rig.live()
+    rig.join('billing')
+    const first = rig.pending('join')
+    rig.until(4_500)
     expect(rig.answer(first, joined)).toEqual([])
+    expect(rig.answer(rig.pending('join'), joined)).toEqual(['watch billing', 'call members billing'])
+  })
+
+  test('and that is said to have failed after its timeout is repeated at its time', () => {
+    const rig = Rig.live()
+    rig.join('billing')
+    const first = rig.pending('join')
+    rig.until(3_000)
+    expect(rig.fail(first)).toEqual(['publish BackendCallFailed join billing 3000 false refused'])
     expect(rig.until(4_500)).toEqual(['call join billing'])
-    expect(rig.answer(rig.pending('join'), joined)).toContain('call members billing')
   })
 
   test('answered twice makes one member', () => {

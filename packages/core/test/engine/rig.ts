@@ -2,8 +2,8 @@
  * Drives the engine as the shell does, by hand: commands in, effects out as texts. It keeps the shell's duties (timers fire, calls are
  * answered by their timeout at the latest) and looks at the invariants after every step.
  */
-import type { Hint, OwnedLease, SessionId } from '@simba/core'
-import type { Effect, FlatError, Request, TimerKey } from '../../src/engine/effect.js'
+import type { FlatError, Hint, OwnedLease, SessionId } from '@simba/core'
+import type { Effect, Request, TimerKey } from '../../src/engine/effect.js'
 import type { ElectionKind, EngineEvent, Reply } from '../../src/engine/event.js'
 import { checkState, EffectChecker } from '../../src/engine/invariants.js'
 import { createState, type EngineState } from '../../src/engine/state.js'
@@ -30,7 +30,7 @@ export interface Call {
   replied: boolean
 }
 
-type Value = Extract<Reply['outcome'], { readonly ok: true }>['value']
+export type Value = Extract<Reply['outcome'], { readonly ok: true }>['value']
 
 export const granted = (token: bigint): Value => ({ kind: 'granted', token })
 export const heldBy = (holder: SessionId): Value => ({ kind: 'held', holder })
@@ -105,6 +105,11 @@ export class Rig {
     return texts
   }
 
+  /** The number that the next start will bear. */
+  get nextStart(): number {
+    return this.ids + 1
+  }
+
   /** Time has passed, and nothing has run yet: the process stood still. */
   freezeUntil(at: number): void {
     this.now = at
@@ -120,6 +125,11 @@ export class Rig {
       if (!call.replied && (next === undefined || at < next.at)) next = { at, run: () => this.timeOut(call) }
     }
     return next
+  }
+
+  /** When the next timer or timeout is due. */
+  nextAt(): number {
+    return this.nextDue()?.at ?? Infinity
   }
 
   fire(timer: TimerKey): string[] {
