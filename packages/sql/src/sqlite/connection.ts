@@ -80,6 +80,7 @@ export class SqliteConnection implements SqlConnections {
       news = true
     }
     const answer = await lane.run(() => this.#transact(access, () => this.#perform(work(announce))), call)
+    if (access === 'write') this.#watch.wrote()
     if (news) this.#watch.poke()
     return answer
   }

@@ -6,10 +6,10 @@ import { query, type SqlRow } from '../steps.js'
 import { FileIdentity } from './file-identity.js'
 
 /**
- * How long SQLite itself may wait for the file, blocking the event loop. Long enough to meet the end of another process's commit, and
- * unusual enough to tell a connection that was set up here from one that the application has closed and opened anew.
+ * How long SQLite itself may wait for the file, blocking the event loop: as good as not at all. Not 0, so that a connection that was set
+ * up here can be told from one that the application has closed and opened anew.
  */
-const BUSY_TIMEOUT_MS = 3
+const BUSY_TIMEOUT_MS = 1
 
 /** `pragma synchronous`: a commit is on the disk before it is answered. More than that is fine. */
 const FULL = 2

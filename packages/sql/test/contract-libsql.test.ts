@@ -1,0 +1,3 @@
+import { sqliteContract } from './contract.js'
+
+sqliteContract('libsql')
