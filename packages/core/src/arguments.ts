@@ -1,5 +1,4 @@
 /** Checks of what users pass to calls. The types say the same; a message says it to whoever has none, or has a typo in a spread object. */
-import type { ElectionListener } from './client/callbacks.js'
 import { ConfigError } from './errors.js'
 
 /** Refuses what are no options, and options that do not exist: a misspelt one would silently do nothing. */
@@ -38,23 +37,8 @@ export function checkFunction(what: string, value: unknown): void {
     throw new ConfigError(`${what} must be a function; given was ${show(value)}.`)
 }
 
-/** Refuses a listener that would hear nothing: a bare function, or a misspelt name in an object that is made of callbacks only. */
-export function checkListener(listener: ElectionListener): void {
-  const names = { onElected: true, onRevoked: true } as const
-  if (typeof listener !== 'object' || listener === null) {
-    throw new ConfigError(
-      `start takes its callbacks as an object: { onElected(term) {}, onRevoked(term, reason) {} }. Given was ${show(listener)}.`,
-    )
-  }
-  // An object of a class may have what it likes besides.
-  const prototype: unknown = Object.getPrototypeOf(listener)
-  if (prototype === Object.prototype || prototype === null) checkKeys('start', listener, names)
-  const { onElected, onRevoked } = listener
-  if (onElected !== undefined) checkFunction('start: onElected', onElected)
-  if (onRevoked !== undefined) checkFunction('start: onRevoked', onRevoked)
-}
-
-function show(value: unknown): string {
+/** A value as an error message names it. */
+export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'object' && value !== null) {
     const { name = '' } = value.constructor ?? {}

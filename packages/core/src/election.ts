@@ -1,6 +1,6 @@
 /** An election: of all the nodes that start the same name, one at a time leads. */
-import { checkFunction, checkKeys, checkListener } from './arguments.js'
-import { Callbacks, type ElectionListener } from './client/callbacks.js'
+import { checkFunction, checkKeys } from './arguments.js'
+import { Callbacks, checkListener, type ElectionListener } from './client/callbacks.js'
 import type { Candidacy, CandidacyHooks } from './client/candidacy.js'
 import type { Client, NameUse } from './client/client.js'
 import { findHolder, type Holder } from './client/inspect.js'

@@ -1,4 +1,6 @@
 /** The callbacks of one started election: run in order, one at a time; one that throws is reported and disturbs nothing. */
+import { checkFunction, checkKeys, show } from '../arguments.js'
+import { ConfigError } from '../errors.js'
 import type { RevokeReason } from '../revoke-reason.js'
 import type { Term } from '../term.js'
 import type { Candidacy, CandidacyHooks } from './candidacy.js'
@@ -11,6 +13,22 @@ export interface ElectionListener {
   onElected?(term: Term): unknown
   /** The term ended, and its hand-over is finished. Follows each `onElected` exactly once. */
   onRevoked?(term: Term, reason: RevokeReason): unknown
+}
+
+/** Refuses a listener that would hear nothing: a bare function, or a misspelt name in an object that is made of callbacks only. */
+export function checkListener(listener: ElectionListener): void {
+  const names = { onElected: true, onRevoked: true } as const
+  if (typeof listener !== 'object' || listener === null) {
+    throw new ConfigError(
+      `start takes its callbacks as an object: { onElected(term) {}, onRevoked(term, reason) {} }. Given was ${show(listener)}.`,
+    )
+  }
+  // An object of a class may have what it likes besides.
+  const prototype: unknown = Object.getPrototypeOf(listener)
+  if (prototype === Object.prototype || prototype === null) checkKeys('start', listener, names)
+  const { onElected, onRevoked } = listener
+  if (onElected !== undefined) checkFunction('start: onElected', onElected)
+  if (onRevoked !== undefined) checkFunction('start: onRevoked', onRevoked)
 }
 
 export class Callbacks implements CandidacyHooks {
