@@ -89,6 +89,8 @@ export class TimerHeap {
     this.native = undefined
     if (first === undefined) return
     const delayMs = Math.max(0, first.at - this.clock.now())
+    // Reading the clock may have told of a jump, and so have come here already.
+    if (this.native !== undefined) return
     this.native = { at: first.at, cancel: this.clock.setTimer(() => this.fireDue(), delayMs) }
   }
 
