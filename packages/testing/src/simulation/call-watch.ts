@@ -1,0 +1,71 @@
+/** Watches what one client sends: how much of it at once, and whether it may give back what it gives back. */
+import type { SessionId } from '@simba/core'
+import type { Violations } from './laws.js'
+import type { SimulatedProcess } from './process.js'
+import type { TermWatch, WatchedTerm } from './term-watch.js'
+import type { Sent } from './wire.js'
+
+const ROUNDING_MS = 0.01
+
+export class CallWatch {
+  readonly #process: SimulatedProcess
+  readonly #terms: TermWatch
+  readonly #violations: Violations
+  readonly #inFlight = new Map<string, number>()
+  closed = false
+
+  constructor(process: SimulatedProcess, terms: TermWatch, violations: Violations) {
+    this.#process = process
+    this.#terms = terms
+    this.#violations = violations
+  }
+
+  /** A call is sent; returns what is to be called once it has been answered. */
+  sent({ op, session, name, token, signal }: Sent): () => void {
+    if (this.closed)
+      this.#violations.add('S17', `${this.#process.id} sends ${op} after its close() has settled`)
+    if (op === 'release' && name !== undefined && token !== undefined) this.#checkRelease(name, token)
+    if (op === 'closeSession') this.#checkClosing(session)
+    if (op === 'acquire' && name !== undefined && session !== undefined)
+      this.#process.acquiredIn.set(name, session)
+    if (op !== 'keepAlive' && op !== 'acquire') return () => {}
+    const key =
+      op === 'keepAlive' ? `keepAlive in session ${session}` : `acquire ${name} in session ${session}`
+    const count = (this.#inFlight.get(key) ?? 0) + 1
+    this.#inFlight.set(key, count)
+    if (count > 1) this.#violations.add('S13', `${this.#process.id} has ${count} calls in flight: ${key}`)
+    let over = false
+    const end = () => {
+      if (over) return
+      over = true
+      const left = (this.#inFlight.get(key) ?? 1) - 1
+      if (left === 0) this.#inFlight.delete(key)
+      else this.#inFlight.set(key, left)
+    }
+    signal.addEventListener('abort', end, { once: true })
+    return end
+  }
+
+  #checkRelease(name: string, token: bigint): void {
+    const watched = this.#terms.find(this.#process, name, token)
+    if (watched !== undefined) this.#checkGivenBack(watched, 'released')
+  }
+
+  #checkClosing(session: SessionId | undefined): void {
+    for (const watched of this.#terms.of(this.#process))
+      if (watched.session === session) this.#checkGivenBack(watched, 'given back with its session')
+  }
+
+  #checkGivenBack(watched: WatchedTerm, how: string): void {
+    const { term, working, forced, process } = watched
+    const which = `the lease of ${term.name} with token ${term.token} is ${how} by ${process.id}`
+    if (term.isValid) this.#violations.add('S9', `${which} while its term is valid`)
+    if (working === 0 || forced) return
+    const early = this.#terms.leftOf(watched)
+    if (early > ROUNDING_MS + process.clock.errorMs)
+      this.#violations.add(
+        'S9',
+        `${which} while its work is running, ${early.toFixed(1)} ms before its deadline`,
+      )
+  }
+}

@@ -1,0 +1,96 @@
+/** What a seed stands for: who takes part in a world, what they do, and what goes wrong. Plain data, so that parts can be left out. */
+import type { Premise } from './premises.js'
+import { Random } from './random.js'
+
+/** All that can go wrong within the premises. */
+export const FAULTS = [
+  'late messages',
+  'lost messages',
+  'repeated messages',
+  'failing calls',
+  'lost hints',
+  'partitions',
+  'stopped processes',
+  'busy loops',
+  'machine sleep',
+  'crashes',
+  'wall clock set',
+  'backend frozen',
+  'backend restarted',
+  'data lost',
+] as const
+
+export type FaultKind = (typeof FAULTS)[number]
+
+/** All that users do. */
+export const USES = ['elections', 'step-downs', 'churn', 'locks', 'groups', 'bad work', 'closing'] as const
+
+export type Use = (typeof USES)[number]
+
+export interface Scenario {
+  readonly seed: number
+  readonly nodes: number
+  readonly leaseMs: number
+  readonly renewMs: number
+  readonly marginMs: number
+  readonly retryJitterMs: number
+  /** The time of the longest message without a fault. */
+  readonly latencyMs: number
+  /** How often each fault comes: for messages a probability, for the others a multiple of the usual rate. */
+  readonly faults: ReadonlyMap<FaultKind, number>
+  readonly uses: ReadonlySet<Use>
+  readonly elections: readonly string[]
+  readonly locks: readonly string[]
+  readonly groups: readonly { readonly name: string; readonly partitions: number }[]
+  /** When faults and users stop. */
+  readonly activeMs: number
+  /** How far the rates of clocks are from true time at most: half the drift that the library allows for, unless that is broken. */
+  readonly driftPerClock: number
+  readonly premise: Premise | undefined
+}
+
+export interface ScenarioChoice {
+  readonly without?: readonly (FaultKind | Use)[]
+  readonly premise?: Premise | undefined
+  /** Ends the active part early. */
+  readonly activeLeases?: number | undefined
+}
+
+/** How many lease durations the active part of a world takes. */
+const ACTIVE_LEASES = 40
+
+/** The library's default, which all worlds use. */
+export const DRIFT = 0.01
+
+export function scenarioOf(seed: number, choice: ScenarioChoice = {}): Scenario {
+  const random = new Random(seed).fork('scenario')
+  const without = new Set<FaultKind | Use>(choice.without ?? [])
+  const leaseMs = Math.round(random.logBetween(300, 60_000))
+  const renewMs = leaseMs / random.pick([2.2, 3, 3, 3, 4])
+  const faults = new Map<FaultKind, number>()
+  for (const fault of FAULTS) {
+    // Drawn in any case, so that leaving a fault out changes nothing else.
+    const [on, rate] = [random.chance(0.35), random.logBetween(0.2, 1)]
+    if (on && !without.has(fault)) faults.set(fault, rate)
+  }
+  const uses = new Set<Use>()
+  for (const use of USES) if (random.chance(0.7) && !without.has(use)) uses.add(use)
+  const [elections, locks, partitions] = [random.whole(1, 3), random.whole(1, 2), random.whole(1, 5)]
+  return {
+    seed,
+    nodes: random.whole(3, 5),
+    leaseMs,
+    renewMs,
+    marginMs: random.pick([50, 50, Math.max(50, leaseMs / 50)]),
+    retryJitterMs: renewMs * random.pick([0.1, 0.5, 0.5, 1]),
+    latencyMs: random.chance(0.3) ? 0 : random.logBetween(0.1, renewMs / 8),
+    faults,
+    uses,
+    elections: ['alpha', 'beta', 'gamma'].slice(0, elections),
+    locks: uses.has('locks') ? ['lock.a', 'lock.b'].slice(0, locks) : [],
+    groups: uses.has('groups') ? [{ name: 'group', partitions }] : [],
+    activeMs: leaseMs * (choice.activeLeases ?? ACTIVE_LEASES),
+    driftPerClock: (choice.premise?.kind === 'world' && choice.premise.drift) || DRIFT * 0.49,
+    premise: choice.premise,
+  }
+}
