@@ -77,19 +77,18 @@ export class FaultDriver {
     })
     this.#often('data lost', 'backend', () => {
       note('the backend loses its sessions, leases and groups')
-      terms.doomAll()
+      terms.lose(backend.contents().sessions.map(({ id }) => id))
       backend.loseData()
     })
     const { premise } = scenario
-    if (premise?.kind !== 'world') return
-    if (premise.name === 'token-reset') {
+    if (premise === 'token-reset') {
       this.#onAverage(8 * leaseMs, 'token-reset', () => {
         note('the backend forgets its tokens')
-        terms.doomAll()
+        terms.lose(backend.contents().sessions.map(({ id }) => id))
         backend.loseData({ resetTokens: true })
       })
     }
-    if (premise.name === 'clock-step') {
+    if (premise === 'clock-step') {
       this.#onAverage(8 * leaseMs, 'clock-step', (random) => {
         const ms = random.between(leaseMs / 2, 2 * leaseMs)
         note(`the backend's clock is set forward by ${Math.round(ms)} ms`)

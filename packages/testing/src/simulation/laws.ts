@@ -21,6 +21,7 @@ export const LAWS = {
   S16: 'health tells of a client that works that it is up, once the faults are over',
   S17: 'a closed client calls nobody, sets no timer, and leaves no session or lease behind',
   S18: 'no rejection is left unhandled',
+  S19: 'who has stepped down is not elected before the cooldown is over',
 } as const
 
 export type LawName = keyof typeof LAWS

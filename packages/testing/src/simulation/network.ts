@@ -31,13 +31,10 @@ export class Network {
   }
 
   fate(process: SimulatedProcess, op: Operation): Fate {
-    const { faults, renewMs, premise } = this.#scenario
+    const { renewMs } = this.#scenario
     const random = this.#random
     const late = this.#chance('late messages', 0.15) ? random.pick(['request', 'reply'] as const) : undefined
     const delay = () => random.between(0, LONGEST_DELAY_PERIODS * renewMs)
-    // A join that is carried out once more after it was answered, and after a later leave, is beyond what a client can notice.
-    const repeats = this.#chance('repeated messages', 0.15)
-    const mayRepeat = op !== 'join' || (premise?.kind === 'world' && premise.name === 'immortal-request')
     return {
       requestMs: this.#latency() + (late === 'request' ? delay() : 0),
       replyMs: this.#latency() + (late === 'reply' ? delay() : 0),
@@ -45,8 +42,19 @@ export class Network {
       fails: this.#chance('failing calls', 0.15)
         ? random.pick(['before it takes effect', 'after it took effect'] as const)
         : 'no',
-      repeatMs: repeats && mayRepeat && faults.size > 0 ? delay() : undefined,
+      repeatMs: this.#repeat(op),
     }
+  }
+
+  #repeat(op: Operation): number | undefined {
+    const { renewMs, premise } = this.#scenario
+    const random = this.#random
+    if (op !== 'join')
+      return this.#chance('repeated messages', 0.15)
+        ? random.between(0, LONGEST_DELAY_PERIODS * renewMs)
+        : undefined
+    // A join that is carried out once more after it was answered, and after a later leave, is beyond what a client can notice.
+    return premise === 'late-join' && !this.calm ? random.between(0, 10 * renewMs) : undefined
   }
 
   #loss(process: SimulatedProcess, op: Operation): Fate['lost'] {

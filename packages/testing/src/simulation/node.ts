@@ -36,8 +36,8 @@ export interface Running {
   readonly calls: CallWatch
   /** Native timers of the client. */
   timers: number
-  /** `close()` has settled. */
-  closed: boolean
+  /** Settles once the client has closed. */
+  closing: Promise<void> | undefined
 }
 
 export class Node {
@@ -59,7 +59,7 @@ export class Node {
     if (this.running !== undefined) return
     const { scenario, time, backend, network, terms, promises, violations } = this.#options
     const random = this.#options.random.fork(`boot ${++this.#boots}`)
-    const sleepy = scenario.premise?.kind === 'world' && scenario.premise.name === 'unnoticed-sleep'
+    const sleepy = scenario.premise === 'unnoticed-sleep'
     const process = new SimulatedProcess(this.id, time, random.fork('process'), {
       rate: this.#rate,
       offsetMs: random.between(0, 1e6),
@@ -70,6 +70,8 @@ export class Node {
       process,
       time,
       backend: backend.connect(this.id),
+      releasedToken: (name, token) =>
+        scenario.premise === 'token-ignored' ? (tokenOf(backend, name) ?? token) : token,
       fate: (target, op) => network.fate(target, op),
       onSent: (sent) => calls.sent(sent),
     })
@@ -96,9 +98,13 @@ export class Node {
       promises,
       violations,
       write: (name, token) => this.#options.write(process, name, token),
+      coolsDown: (name, ms) => {
+        const until = time.now() + ms / process.clock.rate
+        process.cooldowns.set(name, Math.max(until, process.cooldowns.get(name) ?? 0))
+      },
       note: this.#options.note,
     })
-    this.running = { process, simba, user, calls, timers: 0, closed: false }
+    this.running = { process, simba, user, calls, timers: 0, closing: undefined }
     this.#options.note(`${this.id} boots`)
     user.boot()
   }
@@ -115,9 +121,13 @@ export class Node {
   /** Closes the client; the process ends once that has settled. */
   async close(force: boolean): Promise<void> {
     const { running } = this
-    if (running === undefined || running.user.closed) return
+    if (running === undefined) return
+    running.closing ??= this.#close(running, force)
+    await running.closing
+  }
+
+  async #close(running: Running, force: boolean): Promise<void> {
     await running.user.close(force)
-    running.closed = true
     running.calls.closed = true
     if (running.timers > 0) {
       this.#options.violations.add(
@@ -175,6 +185,10 @@ export class Node {
       if (term !== undefined) terms.see(process, term)
     })
   }
+}
+
+function tokenOf(backend: MemoryLeaseBackend, name: string): bigint | undefined {
+  return backend.contents().leases.find((lease) => lease.name === name)?.token
 }
 
 function describe(event: SimbaEvent): string {

@@ -1,27 +1,44 @@
-/** What the proof rests on, each to be broken on purpose: the laws must then be seen to fail, or the checker is blind. */
+/**
+ * What the proof assumes of the world. Each can be broken on purpose: a law must then be seen to fail, or the checks are blind. Laws that
+ * hold all the same are named too.
+ */
+import type { LawName } from './laws.js'
 
-export type Premise =
-  /** Of the world, broken by the simulation itself. */
-  | {
-      readonly kind: 'world'
-      readonly name: WorldPremise
-      /** How far each clock's rate may be from true time. */
-      readonly drift?: number
-    }
-  /** Of the program: a defect that is put into it. */
-  | { readonly kind: 'program'; readonly name: string }
+export type PremiseName =
+  | 'drift'
+  | 'clock-step'
+  | 'token-reset'
+  | 'unnoticed-sleep'
+  | 'token-ignored'
+  | 'late-join'
 
-export const WORLD_PREMISES = {
-  drift: 'the rates of two clocks differ by no more than the drift that the client allows for',
-  'clock-step': "the backend's clock is never set forward",
-  'token-reset': 'the backend never gives out a token twice',
-  'unnoticed-sleep': "the machine's clocks tell that it slept",
-  'granted-to-all': 'the backend grants a lease to one session at a time',
-  'immortal-request': 'a request takes effect before it is answered, or never',
-} as const
+export interface Premise {
+  readonly holds: string
+  /** The laws that no such world may break. */
+  readonly keeps: readonly LawName[]
+}
 
-export type WorldPremise = keyof typeof WORLD_PREMISES
+export const PREMISES: Readonly<Record<PremiseName, Premise>> = {
+  drift: {
+    holds: 'the rates of two clocks differ by no more than the drift that the client allows for',
+    keeps: ['S2', 'S3', 'S4', 'S5', 'S6'],
+  },
+  'clock-step': { holds: "the backend's clock is never set", keeps: ['S2', 'S3', 'S4', 'S5', 'S6', 'S7'] },
+  'token-reset': { holds: 'the backend never gives out a token twice (rule B4)', keeps: ['S4', 'S5', 'S6'] },
+  'unnoticed-sleep': {
+    holds: "the machine's clocks tell that it slept",
+    keeps: ['S2', 'S3', 'S4', 'S5', 'S6'],
+  },
+  'token-ignored': {
+    holds: 'a release frees a lease only if the token matches (rule B5)',
+    keeps: ['S2', 'S3', 'S4', 'S5', 'S6'],
+  },
+  'late-join': {
+    holds: 'a join that has been answered does not take effect again',
+    keeps: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6'],
+  },
+}
 
-export function isWorldPremise(name: string): name is WorldPremise {
-  return Object.hasOwn(WORLD_PREMISES, name)
+export function isPremise(name: string): name is PremiseName {
+  return Object.hasOwn(PREMISES, name)
 }

@@ -14,6 +14,8 @@ export class SimulatedProcess {
   readonly clock: ProcessClock
   /** In which session it last tried to acquire each name. */
   readonly acquiredIn: Map<string, SessionId> = new Map()
+  /** Until when it has asked not to be elected, by name, in true time. */
+  readonly cooldowns: Map<string, number> = new Map()
   readonly #time: WorldTime
   readonly #random: Random
   #state: State = { kind: 'running' }

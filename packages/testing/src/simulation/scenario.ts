@@ -1,5 +1,5 @@
 /** What a seed stands for: who takes part in a world, what they do, and what goes wrong. Plain data, so that parts can be left out. */
-import type { Premise } from './premises.js'
+import type { PremiseName } from './premises.js'
 import { Random } from './random.js'
 
 /** All that can go wrong within the premises. */
@@ -44,15 +44,19 @@ export interface Scenario {
   readonly groups: readonly { readonly name: string; readonly partitions: number }[]
   /** When faults and users stop. */
   readonly activeMs: number
-  /** How far the rates of clocks are from true time at most: half the drift that the library allows for, unless that is broken. */
+  /** How far the rate of each clock is from that of true time at most. */
   readonly driftPerClock: number
-  readonly premise: Premise | undefined
+  /** What the world breaks on purpose. */
+  readonly premise: PremiseName | undefined
 }
 
+/** What a world is to be besides what its seed says. */
 export interface ScenarioChoice {
+  /** Faults and uses that are left out; all else stays as it is. */
   readonly without?: readonly (FaultKind | Use)[]
-  readonly premise?: Premise | undefined
-  /** Ends the active part early. */
+  /** What the world breaks on purpose. */
+  readonly premise?: PremiseName | undefined
+  /** How long faults come and users act, in lease durations. Default 40. */
   readonly activeLeases?: number | undefined
 }
 
@@ -60,7 +64,10 @@ export interface ScenarioChoice {
 const ACTIVE_LEASES = 40
 
 /** The library's default, which all worlds use. */
-export const DRIFT = 0.01
+const DRIFT = 0.01
+
+/** How far each clock is from true time at most when that premise is broken. */
+const EXCESSIVE_DRIFT = 15 * DRIFT
 
 export function scenarioOf(seed: number, choice: ScenarioChoice = {}): Scenario {
   const random = new Random(seed).fork('scenario')
@@ -90,7 +97,7 @@ export function scenarioOf(seed: number, choice: ScenarioChoice = {}): Scenario 
     locks: uses.has('locks') ? ['lock.a', 'lock.b'].slice(0, locks) : [],
     groups: uses.has('groups') ? [{ name: 'group', partitions }] : [],
     activeMs: leaseMs * (choice.activeLeases ?? ACTIVE_LEASES),
-    driftPerClock: (choice.premise?.kind === 'world' && choice.premise.drift) || DRIFT * 0.49,
+    driftPerClock: choice.premise === 'drift' ? EXCESSIVE_DRIFT : 0.49 * DRIFT,
     premise: choice.premise,
   }
 }

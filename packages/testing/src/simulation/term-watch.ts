@@ -25,8 +25,6 @@ export interface WatchedTerm {
   revoked: RevokeReason | undefined
   /** Since when it has been invalid without having told so, on a process that ran all the time. */
   silentSince: number | undefined
-  /** The backend lost it: another may be granted while it is still valid. */
-  doomed: boolean
 }
 
 export class TermWatch {
@@ -34,6 +32,7 @@ export class TermWatch {
   readonly #violations: Violations
   #terms: WatchedTerm[] = []
   readonly #highest = new Map<string, bigint>()
+  readonly #lost = new Set<SessionId | undefined>()
   readonly #validNow = new Map<string, WatchedTerm>()
   seen = 0
 
@@ -44,6 +43,8 @@ export class TermWatch {
 
   /** A client says that it has been elected. */
   elected(process: SimulatedProcess, name: string, token: bigint): void {
+    // Others may have been granted the name before this client hears of a grant that the backend has lost.
+    if (this.#lost.has(process.acquiredIn.get(name))) return
     const highest = this.#highest.get(name) ?? 0n
     if (token <= highest) {
       this.#violations.add(
@@ -52,6 +53,13 @@ export class TermWatch {
       )
     } else {
       this.#highest.set(name, token)
+    }
+    const early = (process.cooldowns.get(name) ?? 0) - this.#time.now()
+    if (early > TIMERS_PHASE_MS + process.clock.errorMs) {
+      this.#violations.add(
+        'S19',
+        `${process.id} was elected for ${name} ${early.toFixed(1)} ms before its cooldown is over`,
+      )
     }
   }
 
@@ -76,7 +84,6 @@ export class TermWatch {
       ended: false,
       revoked: undefined,
       silentSince: undefined,
-      doomed: false,
     }
     void term.revoked.then((reason) => {
       if (watched.revoked !== undefined)
@@ -107,9 +114,9 @@ export class TermWatch {
     return (this.#highest.get(name) ?? 0n) > token
   }
 
-  /** The backend has lost what it had granted so far. */
-  doomAll(): void {
-    for (const watched of this.#terms) watched.doomed = true
+  /** The backend has lost these sessions, so that it may grant their leases to others while their terms are still valid. */
+  lose(sessions: readonly SessionId[]): void {
+    for (const session of sessions) this.#lost.add(session)
   }
 
   gone(process: SimulatedProcess): void {
@@ -147,7 +154,7 @@ export class TermWatch {
     const { name } = watched.term
     const other = this.#validNow.get(name)
     if (other === undefined) this.#validNow.set(name, watched)
-    else if (!other.doomed && !watched.doomed) {
+    else if (!this.#lost.has(other.session) && !this.#lost.has(watched.session)) {
       this.#violations.add('S1', `${this.#show(other)} and ${this.#show(watched)} are valid at once`)
     }
   }

@@ -26,12 +26,16 @@ export interface UserOptions {
   readonly promises: PromiseWatch
   readonly violations: Violations
   write(name: string, token: bigint): void
+  /** The process has asked not to be elected for so long. */
+  coolsDown(name: string, ms: number): void
   note(text: string): void
 }
 
 interface Started {
   readonly stop: () => Promise<void>
   stopped: boolean
+  /** The term of the last `onElected` without an `onRevoked`. */
+  elected?: Term | undefined
 }
 
 export class User {
@@ -67,7 +71,8 @@ export class User {
     if (dice < 0.25) {
       if (uses.has('churn') || !this.#elections.has(name)) this.#toggle(name)
     } else if (dice < 0.4) {
-      if (uses.has('step-downs')) this.#stepDown(name, random.between(0, LONGEST_COOLDOWN_LEASES * leaseMs))
+      if (uses.has('step-downs'))
+        void this.#stepDown(name, random.between(0, LONGEST_COOLDOWN_LEASES * leaseMs))
     } else if (dice < 0.8) {
       if (scenario.locks.length > 0) void this.#lock(random.pick(scenario.locks))
     } else if (dice < 0.9) {
@@ -100,36 +105,35 @@ export class User {
     const { random, process } = this.#options
     const as = random.pick(['election', 'task', 'schedule', 'terms'] as const)
     this.#options.note(`${process.id} starts ${name} as ${as}`)
+    process.cooldowns.delete(name)
     const begun = this.#begin(name, as)
     if (begun === undefined) return
-    this.#elections.set(name, { stop: begun, stopped: false })
+    this.#elections.set(name, begun)
   }
 
-  #begin(name: string, as: 'election' | 'task' | 'schedule' | 'terms'): (() => Promise<void>) | undefined {
+  #begin(name: string, as: 'election' | 'task' | 'schedule' | 'terms'): Started | undefined {
     const { simba, scenario, random } = this.#options
     const election = simba.election(name)
     try {
       switch (as) {
-        case 'election': {
-          this.#listen(name)
-          return () => election.stop()
-        }
+        case 'election':
+          return this.#listen(name)
         case 'task': {
           const task: LeaderTask = election.runWhileLeader(this.#work(name, () => task.stop()))
-          return () => task.stop()
+          return { stop: () => task.stop(), stopped: false }
         }
         case 'schedule': {
           const period = Math.ceil(scenario.leaseMs * random.between(0.1, 0.6))
-          const work = this.#work(name, () => task.stop())
+          const schedule = random.chance(0.5) ? Schedule.fixedRate(period) : Schedule.fixedDelay(period)
           const task: LeaderTask = election.schedule(
-            random.chance(0.5) ? Schedule.fixedRate(period) : Schedule.fixedDelay(period),
-            work,
+            schedule,
+            this.#work(name, () => task.stop()),
           )
-          return () => task.stop()
+          return { stop: () => task.stop(), stopped: false }
         }
         case 'terms': {
           void this.#iterate(name).catch(() => {})
-          return () => election.stop()
+          return { stop: () => election.stop(), stopped: false }
         }
         default:
           return unreachable(as)
@@ -139,25 +143,26 @@ export class User {
     }
   }
 
-  #listen(name: string): void {
+  #listen(name: string): Started {
     const { simba, violations, process, terms } = this.#options
-    let current: Term | undefined
-    const entry = () => this.#elections.get(name)
-    const listener = {
+    const election = simba.election(name)
+    const started: Started = { stop: () => election.stop(), stopped: false }
+    election.start({
       onElected: (term: Term) => {
         terms.see(process, term)
-        if (current !== undefined) violations.add('S8', `${process.id}: onElected of ${name} twice in a row`)
-        current = term
+        if (started.elected !== undefined)
+          violations.add('S8', `${process.id}: onElected of ${name} twice in a row`)
+        started.elected = term
       },
       onRevoked: (term: Term) => {
-        if (current !== term)
+        if (started.elected !== term)
           violations.add('S8', `${process.id}: onRevoked of ${name} for another term than onElected`)
         if (term.isValid) violations.add('S8', `${process.id}: onRevoked of ${name} with a valid term`)
-        if (entry()?.stopped) violations.add('S8', `${process.id}: onRevoked of ${name} after stop() settled`)
-        current = undefined
+        if (started.stopped) violations.add('S8', `${process.id}: onRevoked of ${name} after stop() settled`)
+        started.elected = undefined
       },
-    }
-    simba.election(name).start(listener)
+    })
+    return started
   }
 
   async #iterate(name: string): Promise<void> {
@@ -182,19 +187,19 @@ export class User {
     )
     void stopping.then(() => {
       started.stopped = true
+      if (started.elected !== undefined) {
+        this.#options.violations.add('S8', `${process.id}: stop() of ${name} settled without onRevoked`)
+      }
     })
   }
 
-  #stepDown(name: string, cooldownMs: number): void {
+  #stepDown(name: string, cooldownMs: number): Promise<void> {
     const { simba, process, promises, scenario } = this.#options
     this.#options.note(`${process.id} steps down from ${name} for ${Math.round(cooldownMs)} ms`)
+    const cooldown = Math.round(cooldownMs)
+    this.#options.coolsDown(name, cooldown)
     const bound = scenario.leaseMs + 2 * scenario.renewMs
-    void promises.watch(
-      process,
-      `stepDown() of ${name}`,
-      bound,
-      simba.election(name).stepDown(Math.round(cooldownMs)),
-    )
+    return promises.watch(process, `stepDown() of ${name}`, bound, simba.election(name).stepDown(cooldown))
   }
 
   async #lock(name: string): Promise<void> {
@@ -290,7 +295,7 @@ export class User {
   }
 
   async #perform(style: WorkStyle, name: string, term: Term, stopSelf: () => Promise<void>): Promise<void> {
-    const { random, process, scenario, simba } = this.#options
+    const { random, process, scenario } = this.#options
     const { leaseMs } = scenario
     const nap = () => process.sleep(random.between(0, leaseMs / 2))
     this.#write(term)
@@ -323,8 +328,7 @@ export class User {
         return
       case 'steps down':
         await nap()
-        if (this.#elections.has(name))
-          await simba.election(name).stepDown(Math.round(random.between(0, leaseMs)))
+        if (this.#elections.has(name)) await this.#stepDown(name, random.between(0, leaseMs))
         return
       default:
         unreachable(style)

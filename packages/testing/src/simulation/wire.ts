@@ -43,6 +43,8 @@ export interface WireOptions {
   readonly process: SimulatedProcess
   readonly time: WorldTime
   readonly backend: MemoryConnection
+  /** The token with which a release arrives: its own, unless that premise is broken. */
+  releasedToken(name: string, token: bigint): bigint
   fate(process: SimulatedProcess, op: Operation): Fate
   /** Told of each call that is sent, and when it has been answered. */
   onSent(sent: Sent): () => void
@@ -86,7 +88,7 @@ export class Wire implements LeaseBackend {
 
   release(session: Session, name: string, token: bigint, call: CallOptions): Promise<void> {
     return this.#call('release', { session, name, token }, call, (backend, options) =>
-      backend.release(session, name, token, options),
+      backend.release(session, name, this.#options.releasedToken(name, token), options),
     )
   }
 
