@@ -13,7 +13,7 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: ['{packages/*,demo,examples,simulate}/test/**/*.test.ts'],
     unstubGlobals: true,
   },
 })
