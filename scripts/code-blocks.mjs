@@ -34,7 +34,7 @@ function blocksOf(path, text) {
 /** The same program for `require`: without `import`, and without `await` outside a function. */
 export function asCommonJs(code) {
   const imports = []
-  const body = code.replace(/^import \{([^}]*)\} from '([^']*)'$/gm, (_, names, from) => {
+  const body = code.replace(/^import \{([^}]*)\} from '([^']*)';?$/gm, (_, names, from) => {
     const values = names
       .split(',')
       .map((name) => name.trim())

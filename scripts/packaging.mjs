@@ -143,7 +143,7 @@ async function checkBlocks(folder, versions, checks) {
   for (const { path, line, file } of blocks.filter(({ kind }) => kind === 'run')) {
     const built = readFileSync(join(out, 'nodenext', `${file}.mjs`), 'utf8')
     writeFileSync(join(out, `${file}.mjs`), built)
-    writeFileSync(join(out, `${file}.cjs`), asCommonJs(built.replace(/;$/gm, '')))
+    writeFileSync(join(out, `${file}.cjs`), asCommonJs(built))
     for (const [major, node] of versions) {
       for (const kind of ['mjs', 'cjs']) {
         const cwd = mkdtempSync(join(out, 'run-'))

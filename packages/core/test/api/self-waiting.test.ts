@@ -116,7 +116,12 @@ const SUBJECTS: { readonly [subject: string]: Subject } = {
       const task = simba
         .election('report')
         .runWhileLeader(() =>
-          run(callsOf(simba, { 'task.stop': () => task.stop(), dispose: () => task[Symbol.asyncDispose]() })),
+          run(
+            callsOf(simba, {
+              'task.stop': () => task.stop(),
+              dispose: async () => await task[Symbol.asyncDispose](),
+            }),
+          ),
         )
     },
   },

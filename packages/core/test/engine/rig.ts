@@ -21,6 +21,9 @@ export const TIMING: Timing = {
   minBackoffMs: 100,
 }
 
+/** More steps than any test takes: a rig that comes here goes round in circles. */
+const MAX_STEPS = 5_000
+
 /** A request that was sent. */
 export interface Call {
   readonly request: Request
@@ -70,11 +73,17 @@ export class Rig {
   send(event: EngineEvent): string[] {
     if (event.type === 'reply') this.checker.answered(event.request.id)
     this.log.push({ event, now: this.now })
+    if (this.log.length > MAX_STEPS) throw new Error(this.circle())
     const effects = step(this.state, event, this.now)
     for (const effect of effects) this.take(effect)
     const broken = [...this.checker.check(effects), ...checkState(this.state, this.now)]
     if (broken.length > 0) throw new Error(`${broken.join('; ')} after ${shown(event)} at ${this.now}`)
     return effects.map(notationOf)
+  }
+
+  private circle(): string {
+    const last = this.log.slice(-6).map(({ event, now }) => `${shown(event)} at ${now}`)
+    return `The engine took ${MAX_STEPS} steps and is at ${this.now} ms. The last ones were:\n${last.join('\n')}`
   }
 
   private take(effect: Effect): void {

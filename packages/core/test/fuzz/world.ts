@@ -3,7 +3,13 @@
  * frozen and restarted, users that start, stop, step down, lock and group. Laws are checked from outside as it goes.
  */
 import { Schedule, Simba, type SimbaEvent, type Term } from '@simba/core'
-import { type Fault, type MemoryConnection, MemoryLeaseBackend, type VirtualClock, VirtualTime } from '@simba/testing'
+import {
+  type Fault,
+  type MemoryConnection,
+  MemoryLeaseBackend,
+  type VirtualClock,
+  VirtualTime,
+} from '@simba/testing'
 
 const LEASE_MS = 3_000
 const NAMES = ['a', 'b', 'c']
@@ -46,7 +52,12 @@ export class World {
   private readonly trace: string[] = []
   private elected = 0
   private calm = false
-  private readonly rates: { readonly delay: number; readonly lose: number; readonly repeat: number; readonly fail: number }
+  private readonly rates: {
+    readonly delay: number
+    readonly lose: number
+    readonly repeat: number
+    readonly fail: number
+  }
 
   constructor(readonly seed: number) {
     this.random = generator(seed)
@@ -99,7 +110,8 @@ export class World {
     if (node?.cutOff) return { kind: this.random() < 0.5 ? 'lose-request' : 'lose-reply' }
     const { delay, lose, repeat, fail } = this.rates
     const ms = () => Math.floor(this.random() * 2.5 * (LEASE_MS / 3))
-    if (this.random() < delay) return { kind: this.random() < 0.5 ? 'delay-request' : 'delay-reply', ms: ms() }
+    if (this.random() < delay)
+      return { kind: this.random() < 0.5 ? 'delay-request' : 'delay-reply', ms: ms() }
     if (this.random() < lose) return { kind: this.random() < 0.5 ? 'lose-request' : 'lose-reply' }
     // A join that is answered and then carried out once more after a later leave is beyond what can be noticed.
     if (on !== 'join' && this.random() < repeat) return { kind: 'repeat-request', ms: ms() }
@@ -144,7 +156,9 @@ export class World {
         this.note(`${node.id} start ${name} kind ${kind}`)
         const election = simba.election(name)
         if (kind === 0) {
-          election.start({ onElected: (term) => void this.terms.push({ node: node.id, term, wasInvalid: false }) })
+          election.start({
+            onElected: (term) => void this.terms.push({ node: node.id, term, wasInvalid: false }),
+          })
         } else if (kind === 1) election.runWhileLeader(this.work())
         else if (kind === 2) election.schedule(Schedule.fixedRate('500ms'), this.work())
         else {
@@ -169,7 +183,10 @@ export class World {
       } else if (dice < 0.55) {
         this.note(`${node.id} lock`)
         const run = async () => {
-          const held = this.random() < 0.5 ? await simba.lock('l').tryAcquire() : await simba.lock('l').acquire({ timeout: 4000 })
+          const held =
+            this.random() < 0.5
+              ? await simba.lock('l').tryAcquire()
+              : await simba.lock('l').acquire({ timeout: 4000 })
           if (held === undefined) return
           this.terms.push({ node: node.id, term: held, wasInvalid: false })
           await this.time.sleep(this.random() * 1500)
@@ -178,10 +195,17 @@ export class World {
         this.track(node, 'lock', run())
       } else if (dice < 0.62) {
         this.note(`${node.id} withLock`)
-        this.track(node, 'withLock', simba.lock('l').withLock(async (term) => {
-          this.terms.push({ node: node.id, term, wasInvalid: false })
-          await this.time.sleep(this.random() * 1500)
-        }, { timeout: 4000 }))
+        this.track(
+          node,
+          'withLock',
+          simba.lock('l').withLock(
+            async (term) => {
+              this.terms.push({ node: node.id, term, wasInvalid: false })
+              await this.time.sleep(this.random() * 1500)
+            },
+            { timeout: 4000 },
+          ),
+        )
       } else if (dice < 0.7) {
         const stop = node.stops.get('g')
         this.note(`${node.id} ${stop === undefined ? 'join' : 'leave'} g`)
@@ -261,7 +285,10 @@ export class World {
     this.checkLeaders()
     this.checkOrphans()
     const closed = this.nodes.map((node) => ({ node, done: false, promise: node.simba.close() }))
-    for (const entry of closed) void entry.promise.then(() => { entry.done = true })
+    for (const entry of closed)
+      void entry.promise.then(() => {
+        entry.done = true
+      })
     await this.time.advance(2 * LEASE_MS + 4000)
     for (const { node, done } of closed) {
       if (!done) this.violate(`close of ${node.id} did not settle`)
@@ -287,7 +314,9 @@ export class World {
       if (leading.get(name) !== 1) this.violate(`nobody leads ${name}: ${states.join(' ')}`)
     }
     const members = this.nodes.filter((node) => node.stops.has('g'))
-    const assigned = members.flatMap(({ simba }) => simba.snapshot().groups.flatMap(({ partitions }) => partitions))
+    const assigned = members.flatMap(({ simba }) =>
+      simba.snapshot().groups.flatMap(({ partitions }) => partitions),
+    )
     if (members.length > 0 && assigned.length !== PARTITIONS) {
       this.violate(`the partitions are spread as ${assigned.join(', ')}`)
     }
@@ -306,7 +335,8 @@ export class World {
     for (const { group, members } of groups) {
       for (const member of members) {
         const node = this.nodes.find(({ simba }) => simba.snapshot().session.id === member)
-        if (node === undefined || !node.stops.has('g')) this.violate(`orphan member of ${group}: ${node?.id ?? member}`)
+        if (node === undefined || !node.stops.has('g'))
+          this.violate(`orphan member of ${group}: ${node?.id ?? member}`)
       }
     }
   }
