@@ -10,7 +10,7 @@ import { nodeVersions } from './node-versions.mjs'
 import { isMain, must, packages, root, run } from './workspace.mjs'
 
 const ALLOWED =
-  /^package\/(package\.json|README\.md|LICENSE|schema\/.*\.sql|dist\/(esm|cjs)\/.*\.(js|d\.ts|js\.map)|dist\/cjs\/package\.json)$/
+  /^package\/(package\.json|README\.md|LICENSE|schema\/.*\.sql|dist\/(esm|cjs)\/.*\.(js|d\.ts)|dist\/cjs\/package\.json)$/
 
 export async function packaging() {
   const checks = new Checks()
@@ -115,12 +115,13 @@ async function checkBlocks(folder, versions, checks) {
   const out = join(folder, 'blocks')
   mkdirSync(out)
   for (const { file, code } of blocks) writeFileSync(join(out, `${file}.mts`), code)
+  writeFileSync(join(out, 'vitest.d.ts'), VITEST)
   writeFileSync(join(out, 'required.cts'), importsOnly(blocks))
   for (const [resolution, module] of [
     ['nodenext', 'nodenext'],
     ['bundler', 'esnext'],
   ]) {
-    const files = resolution === 'bundler' ? ['*.mts'] : ['*.mts', '*.cts']
+    const files = resolution === 'bundler' ? ['*.mts', '*.d.ts'] : ['*.mts', '*.cts', '*.d.ts']
     const compilerOptions = {
       target: 'ES2022',
       lib: ['ES2023', 'ESNext.Disposable'],
@@ -157,6 +158,15 @@ async function checkBlocks(folder, versions, checks) {
     }
   }
 }
+
+/** Just enough of the test runner for what the documentation shows. */
+const VITEST = `declare module 'vitest' {
+  export function test(name: string, body: () => unknown): void
+  export function describe(name: string, body: () => unknown): void
+  export const it: typeof test
+  export function expect(value: unknown): Record<string, (expected?: unknown) => void>
+}
+`
 
 function importsOnly(blocks) {
   const names = new Map()

@@ -113,16 +113,14 @@ const SUBJECTS: { readonly [subject: string]: Subject } = {
   'a task': {
     calls: ['task.stop', 'dispose', ...ELECTION_CALLS],
     start(simba, run) {
-      const task = simba
-        .election('report')
-        .runWhileLeader(() =>
-          run(
-            callsOf(simba, {
-              'task.stop': () => task.stop(),
-              dispose: async () => await task[Symbol.asyncDispose](),
-            }),
-          ),
-        )
+      const task = simba.election('report').runWhileLeader(() =>
+        run(
+          callsOf(simba, {
+            'task.stop': () => task.stop(),
+            dispose: async () => await task[Symbol.asyncDispose](),
+          }),
+        ),
+      )
     },
   },
   'a scheduled run': {
