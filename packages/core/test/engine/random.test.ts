@@ -1,13 +1,15 @@
 /** Random lives of one client. A failing one is shrunk, and printed as the actions that lead to it. */
 import { deepStrictEqual } from 'node:assert'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createState } from '../../src/engine/state.js'
 import { step } from '../../src/engine/step.js'
 import { type Action, World } from './world.js'
 
 /** Whole, or fast-check would count past it and never end. */
 const RUNS = Math.ceil(Number(process.env.ENGINE_RUNS ?? 3_000))
+
+vi.setConfig({ testTimeout: 10_000 + 2 * RUNS })
 
 const name = fc.constantFrom('a', 'b', 'c')
 const group = fc.constantFrom('g', 'h')
