@@ -6,8 +6,19 @@
  * less once it has expired. Where a database locks rows, the statements named `lock…` do so for changes and `share…` against them;
  * where it locks the whole file, they just read.
  */
-import type { Tables } from './schema.js'
 import type { Statement } from './steps.js'
+
+/** A column as `describeColumns` tells of it. */
+export interface Column {
+  readonly type: string
+  /** Its place in the primary key, or 0. */
+  readonly key: number
+}
+
+type Columns = { readonly [column: string]: Column }
+
+/** The columns that a dialect's tables have. */
+export type Tables = { readonly [table: string]: Columns }
 
 export interface SqlDialect {
   /** The name of the backend in messages. */

@@ -1,20 +1,8 @@
 /** Which tables a database must have, and whether those that it has are those. */
 import { ConnectionTrouble } from './connections.js'
-import type { SqlDialect } from './dialect.js'
+import type { Column, SqlDialect } from './dialect.js'
 import { numberOf, textOf } from './rows.js'
 import { rowsOf, type Steps } from './steps.js'
-
-/** A column as `SqlDialect.describeColumns` tells of it. */
-export interface Column {
-  readonly type: string
-  /** Its place in the primary key, or 0. */
-  readonly key: number
-}
-
-type Columns = { readonly [column: string]: Column }
-
-/** The columns that a dialect's tables have. */
-export type Tables = { readonly [table: string]: Columns }
 
 /**
  * Compares the tables that are there with those that must be. Other columns and indexes are the application's own affair, as long as
