@@ -88,8 +88,10 @@ export class Story {
   private async wake(node: NodeProcess): Promise<void> {
     const { stage } = this
     const mark = stage.mark
+    // Read before, since the process may be quicker than we are.
+    const atMs = stage.time()
     node.signal('SIGCONT')
-    this.tell({ kind: 'continued', atMs: stage.time(), node: node.name, pid: node.pid })
+    this.tell({ kind: 'continued', atMs, node: node.name, pid: node.pid })
     const woken = await stage.report(node, 'woken', START_MS, mark)
     this.tell({
       kind: 'woken',
@@ -122,8 +124,9 @@ export class Story {
     this.act(round, 'leave')
     const { node } = await this.stage.leader(this.takeoverMs)
     this.stage.leaderEnds('left')
+    const atMs = this.stage.time()
     node.signal('SIGTERM')
-    this.tell({ kind: 'asked', atMs: this.stage.time(), node: node.name, pid: node.pid })
+    this.tell({ kind: 'asked', atMs, node: node.name, pid: node.pid })
     // At once: long before its lease would have run out.
     await Promise.all([this.successor(node, this.options.leaseMs / 2), this.left(node)])
     await this.watch()

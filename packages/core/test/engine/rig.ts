@@ -22,7 +22,7 @@ export const TIMING: Timing = {
 }
 
 /** More steps than any test takes: a rig that comes here goes round in circles. */
-const MAX_STEPS = 20_000
+const MAX_STEPS = 200_000
 
 /** A request that was sent. */
 export interface Call {
