@@ -23,7 +23,8 @@ export interface NodeOptions {
   readonly promises: PromiseWatch
   readonly violations: Violations
   write(process: SimulatedProcess, name: string, token: bigint): void
-  note(text: string): void
+  /** Absent if nobody wants to know. */
+  readonly note: ((text: string) => void) | undefined
   /** A client is about to be made from this seed. */
   onClient(node: string, seed: number): void
 }
@@ -105,14 +106,14 @@ export class Node {
       note: this.#options.note,
     })
     this.running = { process, simba, user, calls, timers: 0, closing: undefined }
-    this.#options.note(`${this.id} boots`)
+    this.#options.note?.(`${this.id} boots`)
     user.boot()
   }
 
   crash(): void {
     const { running } = this
     if (running === undefined) return
-    this.#options.note(`${this.id} crashes`)
+    this.#options.note?.(`${this.id} crashes`)
     running.process.die()
     this.#options.terms.gone(running.process)
     this.running = undefined
@@ -135,7 +136,7 @@ export class Node {
         `${this.id} has ${running.timers} timers after its close() has settled`,
       )
     }
-    this.#options.note(`${this.id} has closed`)
+    this.#options.note?.(`${this.id} has closed`)
     if (this.running !== running) return
     running.process.die()
     this.#options.terms.gone(running.process)
@@ -174,7 +175,7 @@ export class Node {
 
   #onEvent(process: SimulatedProcess, event: SimbaEvent): void {
     const { terms, note } = this.#options
-    note(`${this.id} ${describe(event)}`)
+    note?.(`${this.id} ${describe(event)}`)
     if (event.type !== 'Elected') return
     terms.elected(process, event.name, event.token)
     const { simba } = this.running ?? {}

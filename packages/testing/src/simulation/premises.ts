@@ -21,13 +21,13 @@ export interface Premise {
 export const PREMISES: Readonly<Record<PremiseName, Premise>> = {
   drift: {
     holds: 'the rates of two clocks differ by no more than the drift that the client allows for',
-    keeps: ['S2', 'S3', 'S4', 'S5', 'S6'],
+    keeps: ['S3', 'S4', 'S5', 'S6'],
   },
-  'clock-step': { holds: "the backend's clock is never set", keeps: ['S2', 'S3', 'S4', 'S5', 'S6', 'S7'] },
-  'token-reset': { holds: 'the backend never gives out a token twice (rule B4)', keeps: ['S4', 'S5', 'S6'] },
+  'clock-step': { holds: "the backend's clock is never set", keeps: ['S3', 'S4', 'S5', 'S6', 'S7'] },
+  'token-reset': { holds: 'the backend never gives out a token twice (rule B4)', keeps: ['S4', 'S6'] },
   'unnoticed-sleep': {
     holds: "the machine's clocks tell that it slept",
-    keeps: ['S2', 'S3', 'S4', 'S5', 'S6'],
+    keeps: ['S3', 'S4', 'S5', 'S6'],
   },
   'token-ignored': {
     holds: 'a release frees a lease only if the token matches (rule B5)',

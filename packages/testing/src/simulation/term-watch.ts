@@ -8,7 +8,7 @@ import type { WorldTime } from './world-time.js'
 const TIMERS_PHASE_MS = 2.5
 
 /** How many ended terms are still looked at: they must not become valid again. */
-const KEPT = 30
+const KEPT = 8
 
 export interface WatchedTerm {
   readonly term: Term
@@ -43,16 +43,14 @@ export class TermWatch {
 
   /** A client says that it has been elected. */
   elected(process: SimulatedProcess, name: string, token: bigint): void {
-    // Others may have been granted the name before this client hears of a grant that the backend has lost.
-    if (this.#lost.has(process.acquiredIn.get(name))) return
     const highest = this.#highest.get(name) ?? 0n
-    if (token <= highest) {
+    if (token > highest) this.#highest.set(name, token)
+    // Others may have been granted the name before this client hears of a grant that the backend has lost.
+    else if (!this.#lost.has(process.acquiredIn.get(name))) {
       this.#violations.add(
         'S2',
         `${process.id} was elected for ${name} with token ${token}, after token ${highest}`,
       )
-    } else {
-      this.#highest.set(name, token)
     }
     const early = (process.cooldowns.get(name) ?? 0) - this.#time.now()
     if (early > TIMERS_PHASE_MS + process.clock.errorMs) {

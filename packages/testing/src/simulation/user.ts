@@ -28,7 +28,7 @@ export interface UserOptions {
   write(name: string, token: bigint): void
   /** The process has asked not to be elected for so long. */
   coolsDown(name: string, ms: number): void
-  note(text: string): void
+  readonly note: ((text: string) => void) | undefined
 }
 
 interface Started {
@@ -87,7 +87,7 @@ export class User {
   close(force: boolean): Promise<void> {
     const { simba, process, promises, terms, scenario } = this.#options
     this.closed = true
-    this.#options.note(`${process.id} closes${force ? ' with force' : ''}`)
+    this.#options.note?.(`${process.id} closes${force ? ' with force' : ''}`)
     const own = terms.of(process)
     const works = own.some(({ working }) => working > 0)
     if (force) for (const watched of own) watched.forced = true
@@ -104,7 +104,7 @@ export class User {
   #start(name: string): void {
     const { random, process } = this.#options
     const as = random.pick(['election', 'task', 'schedule', 'terms'] as const)
-    this.#options.note(`${process.id} starts ${name} as ${as}`)
+    this.#options.note?.(`${process.id} starts ${name} as ${as}`)
     process.cooldowns.delete(name)
     const begun = this.#begin(name, as)
     if (begun === undefined) return
@@ -177,7 +177,7 @@ export class User {
 
   #stop(name: string, started: Started): void {
     const { process, promises, scenario } = this.#options
-    this.#options.note(`${process.id} stops ${name}`)
+    this.#options.note?.(`${process.id} stops ${name}`)
     this.#elections.delete(name)
     const stopping = promises.watch(
       process,
@@ -195,7 +195,7 @@ export class User {
 
   #stepDown(name: string, cooldownMs: number): Promise<void> {
     const { simba, process, promises, scenario } = this.#options
-    this.#options.note(`${process.id} steps down from ${name} for ${Math.round(cooldownMs)} ms`)
+    this.#options.note?.(`${process.id} steps down from ${name} for ${Math.round(cooldownMs)} ms`)
     const cooldown = Math.round(cooldownMs)
     this.#options.coolsDown(name, cooldown)
     const bound = scenario.leaseMs + 2 * scenario.renewMs
@@ -260,7 +260,7 @@ export class User {
     const group = scenario.groups.find((candidate) => candidate.name === name)
     if (group === undefined) return
     const started = this.#groups.get(name)
-    this.#options.note(`${process.id} ${started === undefined ? 'joins' : 'leaves'} ${name}`)
+    this.#options.note?.(`${process.id} ${started === undefined ? 'joins' : 'leaves'} ${name}`)
     if (started === undefined) {
       try {
         const handle = simba.group(name, { partitions: group.partitions })

@@ -108,7 +108,7 @@ export class World {
       promises: this.#promises,
       violations: this.#violations,
       write: (process, name, token) => this.#write(process, name, token),
-      note: (text) => this.#note(text),
+      note: this.#observer.note === undefined ? undefined : (text) => this.#note(text),
       onClient: (node, seed) => this.#observer.onClient?.(node, seed, () => this.#time.now()),
     })
   }
