@@ -1,4 +1,4 @@
-import type { Duration } from '@simba/core'
+import { ConfigError, type Duration } from '@simba/core'
 import { toMs } from './duration.js'
 
 /** Options of every `SqlLeaseBackend`. */
@@ -21,8 +21,25 @@ export interface ResolvedOptions {
   readonly queryTimeoutMs: number
 }
 
-/** @throws ConfigError if one of them cannot be used. */
-export function resolveOptions({ purgeInterval = '1m', queryTimeout = '5s' }: SqlOptions): ResolvedOptions {
+const OPTIONS: { readonly [Name in keyof Required<SqlOptions>]: true } = {
+  purgeInterval: true,
+  queryTimeout: true,
+}
+
+/** @throws ConfigError if one of them cannot be used, or does not exist. */
+export function resolveOptions(options: SqlOptions): ResolvedOptions {
+  const names = Object.keys(OPTIONS).join(', ')
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigError(
+      `SqlLeaseBackend takes its options as an object: { ${names} }. Given was ${String(options)}.`,
+    )
+  }
+  for (const key of Object.keys(options)) {
+    if (!Object.hasOwn(OPTIONS, key)) {
+      throw new ConfigError(`SqlLeaseBackend has no option "${key}"; there are: ${names}.`)
+    }
+  }
+  const { purgeInterval = '1m', queryTimeout = '5s' } = options
   return {
     purgeIntervalMs: toMs(purgeInterval, 'purgeInterval'),
     queryTimeoutMs: toMs(queryTimeout, 'queryTimeout'),

@@ -11,32 +11,41 @@ import { rowsOf, type Steps } from './steps.js'
  * @throws ConnectionTrouble if a table is missing or of another shape; it shows the DDL.
  */
 export function* checkSchema(dialect: SqlDialect, where: string): Steps<void> {
-  const rows = yield* rowsOf(dialect.describeColumns())
-  const found = new Map<string, Map<string, Column>>()
-  for (const row of rows) {
-    const table = textOf(row, 'table_name')
-    const columns = found.get(table) ?? new Map<string, Column>()
-    found.set(table, columns)
-    columns.set(textOf(row, 'column_name'), { type: textOf(row, 'type'), key: numberOf(row, 'key') })
-  }
-
-  const expected = Object.entries(dialect.tables)
-  const missing = expected.map(([table]) => table).filter((table) => !found.has(table))
+  const found = yield* checkShape(dialect, where)
+  const missing = Object.keys(dialect.tables).filter((table) => !found.has(table))
   if (missing.length > 0) {
     throw new ConnectionTrouble(
       `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not in ${where}; call createSchema() once, or run\n${dialect.ddl}`,
     )
   }
-  const differences = expected.flatMap(([table, columns]) =>
-    Object.entries(columns).flatMap(([column, wanted]) =>
-      differs(`${table}.${column}`, found.get(table)?.get(column), wanted),
-    ),
-  )
+}
+
+/**
+ * Compares those tables only that are there, and gives their names.
+ *
+ * @throws ConnectionTrouble if one has another shape.
+ */
+export function* checkShape(dialect: SqlDialect, where: string): Steps<ReadonlySet<string>> {
+  const found = new Map<string, Map<string, Column>>()
+  for (const row of yield* rowsOf(dialect.describeColumns())) {
+    const table = textOf(row, 'table_name')
+    const columns = found.get(table) ?? new Map<string, Column>()
+    found.set(table, columns)
+    columns.set(textOf(row, 'column_name'), { type: textOf(row, 'type'), key: numberOf(row, 'key') })
+  }
+  const differences = Object.entries(dialect.tables).flatMap(([table, columns]) => {
+    const own = found.get(table)
+    if (own === undefined) return []
+    return Object.entries(columns).flatMap(([column, wanted]) =>
+      differs(`${table}.${column}`, own.get(column), wanted),
+    )
+  })
   if (differences.length > 0) {
     throw new ConnectionTrouble(
       `the tables in ${where} are not Simba's: ${differences.join('; ')}. Rename them, or give Simba a database of its own; it needs\n${dialect.ddl}`,
     )
   }
+  return new Set(found.keys())
 }
 
 function differs(what: string, found: Column | undefined, wanted: Column): string[] {

@@ -11,7 +11,7 @@ import { type SqliteDatabase, type SqliteHandle, sqliteHandle } from '../drivers
 import { WatchedTopics } from '../hints/watched-topics.js'
 import { numberOf } from '../rows.js'
 import type { Runtime } from '../runtime.js'
-import { checkSchema } from '../schema.js'
+import { checkSchema, checkShape } from '../schema.js'
 import { query, runSteps, type Steps } from '../steps.js'
 import { HintWatch, type Traces } from './hint-watch.js'
 import { Lane } from './lane.js'
@@ -87,9 +87,11 @@ export class SqliteConnection implements SqlConnections {
 
   createSchema(call: CallOptions): Promise<void> {
     const create = () => {
+      const where = this.#where
+      this.#run(checkShape(sqlite, where))
       this.#handle.exec(sqlite.ddl)
-      this.#schemaChecked = false
-      this.#perform(nothing())
+      this.#run(checkSchema(sqlite, where))
+      this.#schemaChecked = true
     }
     return this.#writes.run(() => this.#transact('write', create), call)
   }
@@ -142,10 +144,15 @@ export class SqliteConnection implements SqlConnections {
 
   #perform<T>(steps: Steps<T>): T {
     if (!this.#schemaChecked) {
-      this.#run(checkSchema(sqlite, this.#settings?.file?.path ?? 'the database'))
+      this.#run(checkSchema(sqlite, this.#where))
       this.#schemaChecked = true
     }
     return this.#run(steps)
+  }
+
+  /** The database, as messages name it. */
+  get #where(): string {
+    return this.#settings?.file?.path ?? 'the database'
   }
 
   #run<T>(steps: Steps<T>): T {
@@ -175,5 +182,3 @@ export class SqliteConnection implements SqlConnections {
     }
   }
 }
-
-function* nothing(): Steps<void> {}

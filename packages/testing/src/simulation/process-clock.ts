@@ -113,8 +113,9 @@ export class ProcessClock implements TimeSources {
     for (const timer of held) if (this.#pending.has(timer)) this.#schedule(timer)
   }
 
-  /** The wall clock is set. */
+  /** The wall clock is set; on a machine that sleeps, nobody can. */
   stepWall(ms: number): void {
+    if (this.#sleepsSince !== undefined) return
     this.#wallStepMs += ms
   }
 

@@ -1,0 +1,8 @@
+export interface Child {
+  hear(): Promise<unknown>
+  say(what: unknown): void
+  forget(): void
+  stop(): Promise<void>
+}
+
+export function startChild(script: string, ...args: string[]): Child
