@@ -57,6 +57,8 @@ export class Rig {
   readonly log: { readonly event: EngineEvent; readonly now: number }[] = []
   /** All that came out. */
   readonly effects: Effect[] = []
+  /** The calls without a reply. */
+  private readonly waiting = new Set<Call>()
   private readonly checker = new EffectChecker()
   private readonly starts = new Map<string, number>()
   private readonly terms = new Map<string, number>()
@@ -89,12 +91,14 @@ export class Rig {
   private take(effect: Effect): void {
     this.effects.push(effect)
     if (effect.type === 'call') {
-      this.calls.push({
+      const call = {
         request: effect.request,
         sentAt: this.now,
         timeoutMs: effect.timeoutMs,
         replied: false,
-      })
+      }
+      this.calls.push(call)
+      this.waiting.add(call)
     } else if (effect.type === 'arm') {
       if (effect.at === undefined) this.timers.delete(effect.timer)
       else this.timers.set(effect.timer, effect.at)
@@ -129,9 +133,9 @@ export class Rig {
     for (const [timer, at] of this.timers) {
       if (next === undefined || at < next.at) next = { at, run: () => this.fire(timer) }
     }
-    for (const call of this.calls) {
+    for (const call of this.waiting) {
       const at = call.sentAt + call.timeoutMs
-      if (!call.replied && (next === undefined || at < next.at)) next = { at, run: () => this.timeOut(call) }
+      if (next === undefined || at < next.at) next = { at, run: () => this.timeOut(call) }
     }
     return next
   }
@@ -170,6 +174,7 @@ export class Rig {
 
   private reply(call: Call, outcome: Reply['outcome']): string[] {
     call.replied = true
+    this.waiting.delete(call)
     const { request, sentAt } = call
     // A test may well answer a request with what belongs to another: that is its business.
     return this.send({ type: 'reply', op: request.op, request, sentAt, outcome } as Reply)
