@@ -14,7 +14,8 @@ import type {
 import type { Request } from '../engine/effect.js'
 import type { Reply } from '../engine/event.js'
 import { unreachable } from '../engine/state.js'
-import { BackendError, isSimbaError } from '../errors.js'
+import { BackendError } from '../errors.js'
+import type { FlatError } from '../events.js'
 import type { Clock } from './clock.js'
 import { flattenError } from './flat-error.js'
 import type { TimerHeap } from './timer-heap.js'
@@ -56,7 +57,7 @@ export class BackendCalls {
         reply({ ok: true, value })
       },
       (error: unknown) => {
-        if (inTime()) reply({ ok: false, error: flattenError(this.explain(request, error)), timedOut: false })
+        if (inTime()) reply({ ok: false, error: this.explain(request, error), timedOut: false })
       },
     )
   }
@@ -100,10 +101,11 @@ export class BackendCalls {
     return `${this.backend.name}: ${request.op}${subject}`
   }
 
-  private explain(request: Request, error: unknown): unknown {
-    if (isSimbaError(error, 'SIMBA_BACKEND')) return error
-    const message = error instanceof Error ? error.message : String(error)
-    return new BackendError(`${this.describe(request)} failed: ${message}`, { cause: error })
+  private explain(request: Request, error: unknown): FlatError {
+    const cause = flattenError(error)
+    if (cause.code === 'SIMBA_BACKEND') return cause
+    const why = cause.message || cause.code || cause.name
+    return { ...flattenError(new BackendError(`${this.describe(request)} failed: ${why}`)), cause }
   }
 }
 
