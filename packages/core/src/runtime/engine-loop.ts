@@ -140,6 +140,9 @@ export class EngineLoop {
   async shutDown(): Promise<void> {
     this.closed = true
     this.calls.close()
-    await Promise.allSettled([this.hints?.close(), this.options.backend.close()])
+    // Async, so that one that throws has failed like one that rejects, and keeps nothing else from being closed.
+    const closeHints = async () => this.hints?.close()
+    const closeBackend = async () => this.options.backend.close()
+    await Promise.allSettled([closeHints(), closeBackend()])
   }
 }
