@@ -1,10 +1,13 @@
 /** What users pass in: durations, names and options, accepted or refused with words that help. */
 import { ConfigError, LeaseNameError } from '@simba/core'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { checkOptions, type SimbaOptions } from '../../src/config.js'
 import { type Duration, toMs } from '../../src/duration.js'
 import { checkName, checkPartitions, partitionName } from '../../src/lease-name.js'
+
+/** On a busy machine: what runs here is bounded by its number of runs. */
+vi.setConfig({ testTimeout: 30_000 })
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const unit = fc.constantFrom('ms' as const, 's' as const, 'm' as const, 'h' as const, 'd' as const)

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ownerOf, partitionsOf, weightOf } from '../../src/rendezvous.js'
+
+/** On a busy machine: what runs here is bounded by its number of runs. */
+vi.setConfig({ testTimeout: 30_000 })
 
 const MASK = (1n << 64n) - 1n
 
@@ -80,8 +83,8 @@ describe('sessions of one group', () => {
     fc.assert(
       fc.property(session, (sessions) => {
         const fair = PARTITIONS / count
-        // Five standard deviations of a fair draw: a hash that is any worse than that is skewed.
-        const slack = 5 * Math.sqrt(fair * (1 - 1 / count))
+        // Six standard deviations of a fair draw: a hash that is any worse than that is skewed.
+        const slack = 6 * Math.sqrt(fair * (1 - 1 / count))
         for (const session of sessions) {
           expect(Math.abs(partitionsOf(session, sessions, PARTITIONS).length - fair)).toBeLessThan(slack)
         }

@@ -1,6 +1,9 @@
 import { ConfigError, Schedule } from '@simba/core'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+
+/** On a busy machine: what runs here is bounded by its number of runs. */
+vi.setConfig({ testTimeout: 30_000 })
 
 const period = fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.double({ min: 1, max: 1_000, noNaN: true }))
 /** How long each run takes, and how late each starts: sleeps of the machine among them. */

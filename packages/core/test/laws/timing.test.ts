@@ -1,6 +1,6 @@
 /** The arithmetic of deadlines: safe whatever is granted, and however the clocks go. */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   deadlineOf,
   localValidity,
@@ -10,6 +10,9 @@ import {
   retryDelay,
   type Timing,
 } from '../../src/engine/timing.js'
+
+/** On a busy machine: what runs here is bounded by its number of runs. */
+vi.setConfig({ testTimeout: 30_000 })
 
 const ms = (max: number) => fc.double({ min: 0, max, noNaN: true })
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type TermCell, ValidityTable } from '../../src/runtime/validity.js'
+
+/** On a busy machine: what runs here is bounded by its number of runs. */
+vi.setConfig({ testTimeout: 30_000 })
 
 const action = fc.oneof(
   { weight: 5, arbitrary: fc.constant('begin' as const) },
