@@ -188,6 +188,12 @@ describe('options', () => {
     )
   })
 
+  test('refuse a term that ends just as its renewal is due', () => {
+    const options = { leaseDuration: 1_000, renewInterval: 500, drift: 0 }
+    expect(() => timingOf({ ...options, margin: 500 })).toThrow('1000 × 1 − 500 = 500 ≤ 500 ms')
+    expect(timingOf({ ...options, margin: 499 })).toMatchObject({ marginMs: 499 })
+  })
+
   test.each([-0.1, 0.5, 1, Number.NaN, Infinity])('refuse a drift of %d', (drift) => {
     expect(() => timingOf({ drift })).toThrow(`drift is ${drift}; it must be from 0 to below 0.5.`)
   })

@@ -155,6 +155,16 @@ test('a process that stood still past the deadline ends its terms with the first
   expect(notices[1]).toMatchObject({ reason: 'DEADLINE_PASSED' })
 })
 
+test('one block of the process is told of once, however many events follow it', async () => {
+  const { loop, clock, notices } = loopOver(new Grants())
+  loop.post(start('a', 1))
+  await settled()
+  clock.time = 5_000 // the renewal was due at 3,000
+  notices.length = 0
+  for (const name of ['b', 'c', 'd']) loop.post({ type: 'stop', name, start: 9 })
+  expect(notices).toMatchObject([{ event: { type: 'EventLoopBlocked', blockedMs: 2_000, cost: false } }])
+})
+
 test('a backend whose hints come while it is asked to watch is not a step within a step', async () => {
   const backend = new Grants()
   backend.acquire = async (_, name) => {

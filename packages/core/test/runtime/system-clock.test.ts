@@ -91,6 +91,13 @@ test('without a jump the clock since boot is not read again', () => {
   expect(machine.bootReadings).toBe(1)
 })
 
+test('a wall clock that was set has the clock since boot read once more, not at each reading', () => {
+  const { machine, clock } = watched()
+  machine.wallSet += 3_600_000
+  for (let reading = 0; reading < 100; reading += 1) clock.now()
+  expect(machine.bootReadings).toBe(2)
+})
+
 test('a listener that was taken away hears nothing', () => {
   const { machine, clock, jumps } = watched()
   let heard = 0
