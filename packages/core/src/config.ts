@@ -75,14 +75,22 @@ export function checkOptions(options: SimbaOptions): Config {
     throw new ConfigError('Simba needs options: new Simba({ backend }).')
   }
   checkKeys('Simba', options, OPTIONS)
+  const { logger = console, clock, seed } = options
   checkBackend(options.backend)
+  if (clock !== undefined) {
+    checkFunction('clock.now', clock?.now)
+    checkFunction('clock.setTimer', clock?.setTimer)
+  }
+  if (seed !== undefined && !Number.isInteger(seed)) {
+    throw new ConfigError(`seed is ${seed}; it must be an integer.`)
+  }
   if (options.namespace !== undefined) checkName('lease', options.namespace)
   return {
     backend: options.backend,
     timing: checkTiming(options),
     namespace: options.namespace,
     metadata: checkMetadata(options.metadata),
-    logger: checkLogger(options.logger ?? console),
+    logger: checkLogger(logger),
   }
 }
 
@@ -113,14 +121,16 @@ function checkBackend(backend: LeaseBackend): void {
 }
 
 function checkTiming(options: SimbaOptions): Timing {
-  const leaseMs = toMs(options.leaseDuration ?? '15s', 'leaseDuration', 1)
-  const renewMs = toMs(options.renewInterval ?? leaseMs / 3, 'renewInterval', 1)
-  const { drift = 0.01 } = options
-  if (!(drift >= 0 && drift < 0.5))
+  const { leaseDuration = '15s', drift = 0.01, margin = 50, minBackoff = 100 } = options
+  const leaseMs = toMs(leaseDuration, 'leaseDuration', 1)
+  const { renewInterval = leaseMs / 3 } = options
+  const renewMs = toMs(renewInterval, 'renewInterval', 1)
+  const { retryJitter = renewMs / 2 } = options
+  if (!(typeof drift === 'number' && drift >= 0 && drift < 0.5))
     throw new ConfigError(`drift is ${drift}; it must be from 0 to below 0.5.`)
-  const marginMs = toMs(options.margin ?? 50, 'margin')
-  const retryJitterMs = toMs(options.retryJitter ?? renewMs / 2, 'retryJitter')
-  const minBackoffMs = toMs(options.minBackoff ?? 100, 'minBackoff', 1)
+  const marginMs = toMs(margin, 'margin')
+  const retryJitterMs = toMs(retryJitter, 'retryJitter')
+  const minBackoffMs = toMs(minBackoff, 'minBackoff', 1)
   if (renewMs * 2 > leaseMs) {
     throw new ConfigError(
       `renewInterval × 2 must be at most leaseDuration, to leave room for a second try: ${renewMs} × 2 = ${renewMs * 2} > ${leaseMs} ms. Shorten renewInterval or lengthen leaseDuration.`,

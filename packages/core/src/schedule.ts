@@ -35,7 +35,8 @@ export class Schedule {
   private static of(kind: Schedule['kind'], period: Duration, options: ScheduleOptions): Schedule {
     checkKeys(`Schedule.${kind}`, options, { initialDelay: true })
     const periodMs = toMs(period, `Schedule.${kind}: the ${kind === 'fixedRate' ? 'period' : 'delay'}`, 1)
-    return new Schedule(kind, periodMs, toMs(options.initialDelay ?? 0, `Schedule.${kind}: initialDelay`))
+    const { initialDelay = 0 } = options
+    return new Schedule(kind, periodMs, toMs(initialDelay, `Schedule.${kind}: initialDelay`))
   }
 
   /** When the next run starts, for a first start at `first` and a last run that started at `planned` and ended at `ended`. */

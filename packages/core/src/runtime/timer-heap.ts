@@ -19,6 +19,8 @@ export class TimerHeap {
   private order = 0
   private native: { readonly at: number; readonly cancel: CancelTimer } | undefined
   private firing = false
+  /** When the timer was due that is firing now. */
+  private firingAt = Infinity
 
   constructor(private readonly clock: Clock) {}
 
@@ -42,10 +44,9 @@ export class TimerHeap {
     if (this.remove(key)) this.setNative()
   }
 
-  /** By how long the earliest timer is overdue; not above 0 if none is. */
+  /** By how long the earliest timer is overdue, the one that is firing included; not above 0 if none is. */
   lateness(now: number): number {
-    const first = this.entries[0]
-    return first === undefined ? -Infinity : now - first.at
+    return now - Math.min(this.firingAt, this.entries[0]?.at ?? Infinity)
   }
 
   /** Drops all timers. */
@@ -72,10 +73,12 @@ export class TimerHeap {
       for (let first = this.entries[0]; first !== undefined; first = this.entries[0]) {
         if (first.at > now || first.order >= last) break
         this.remove(first.key)
+        this.firingAt = first.at
         first.fire(first.key)
       }
     } finally {
       this.firing = false
+      this.firingAt = Infinity
       this.setNative()
     }
   }
