@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { leaseBackendSpec } from '@simba/tck'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { SqlLeaseBackend } from '../src/index.js'
-import { drivers, type TestDatabase } from './databases.js'
+import { builtInDrivers, drivers, type TestDatabase } from './databases.js'
 
 /** Runs the contract suite with one driver; each backend has a connection of its own to one file. */
 export function sqliteContract(driver: string): void {
@@ -17,7 +17,7 @@ export function sqliteContract(driver: string): void {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const connect = async () => {
-    const database = drivers[driver]?.(join(folder, 'shared.db'))
+    const database = { ...drivers, ...builtInDrivers }[driver]?.(join(folder, 'shared.db'))
     if (database === undefined) throw new Error(`no driver ${driver}`)
     const backend = SqlLeaseBackend.sqlite(database, { purgeInterval: '50ms' })
     await backend.createSchema()

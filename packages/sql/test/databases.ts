@@ -15,6 +15,22 @@ export const drivers: { readonly [name: string]: (path: string) => TestDatabase 
   libsql: (path) => new Libsql(path),
 }
 
+/** What Node.js itself has from version 22.5 on; the types of an earlier one do not know it. */
+interface BuiltIn {
+  readonly DatabaseSync: new (path: string) => TestDatabase
+}
+
+function isBuiltIn(module: unknown): module is BuiltIn {
+  return typeof module === 'object' && module !== null && 'DatabaseSync' in module
+}
+
+const builtIn: unknown = process.getBuiltinModule('node:sqlite')
+
+/** The same for the driver that is part of Node.js, where it is. */
+export const builtInDrivers: typeof drivers = isBuiltIn(builtIn)
+  ? { 'node:sqlite': (path) => new builtIn.DatabaseSync(path) }
+  : {}
+
 /** A folder of the test's own, removed after it. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'simba-sql-'))
