@@ -7,8 +7,10 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * The milliseconds of a duration. `what` names it in messages; `atLeastMs` is the smallest that is allowed, 0 by default.
+ * The milliseconds of a duration, for backends and others that take durations as options too.
  *
+ * @param what names it in messages.
+ * @param atLeastMs the smallest that is allowed; 0 by default.
  * @throws ConfigError if it is not a duration, or too short.
  */
 export function toMs(duration: Duration, what: string, atLeastMs = 0): number {

@@ -20,7 +20,7 @@ export type { LeaderTask } from './client/leader-task.js'
 export type { SessionState } from './client/session-view.js'
 export type { Work } from './client/work.js'
 export type { Logger, SimbaOptions } from './config.js'
-export type { Duration } from './duration.js'
+export { type Duration, toMs } from './duration.js'
 export type { Election, StartOptions } from './election.js'
 export {
   AlreadyStartedError,

@@ -1,5 +1,4 @@
-import { ConfigError, type Duration } from '@simba/core'
-import { toMs } from './duration.js'
+import { ConfigError, type Duration, toMs } from '@simba/core'
 
 /** Options of every `SqlLeaseBackend`. */
 export interface SqlOptions {
@@ -41,7 +40,7 @@ export function resolveOptions(options: SqlOptions): ResolvedOptions {
   }
   const { purgeInterval = '1m', queryTimeout = '5s' } = options
   return {
-    purgeIntervalMs: toMs(purgeInterval, 'purgeInterval'),
-    queryTimeoutMs: toMs(queryTimeout, 'queryTimeout'),
+    purgeIntervalMs: toMs(purgeInterval, 'purgeInterval', 1),
+    queryTimeoutMs: toMs(queryTimeout, 'queryTimeout', 1),
   }
 }

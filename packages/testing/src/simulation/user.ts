@@ -5,15 +5,9 @@ import type { SimulatedProcess } from './process.js'
 import type { PromiseWatch } from './promise-watch.js'
 import type { Random } from './random.js'
 import type { Scenario } from './scenario.js'
-import type { TermWatch, WatchedTerm } from './term-watch.js'
+import type { TermWatch } from './term-watch.js'
+import { SimulatedWork } from './work.js'
 
-/** How a piece of work behaves. */
-const GOOD_WORK = ['prompt', 'prompt', 'returns'] as const
-const BAD_WORK = ['late', 'deaf', 'throws', 'stops itself', 'steps down'] as const
-type WorkStyle = (typeof GOOD_WORK)[number] | (typeof BAD_WORK)[number]
-
-/** The longest that work goes on after the end of its term, in lease durations. */
-export const LONGEST_WORK_LEASES = 3
 /** The longest cooldown, in lease durations. */
 export const LONGEST_COOLDOWN_LEASES = 1.5
 
@@ -40,12 +34,14 @@ interface Started {
 
 export class User {
   readonly #options: UserOptions
+  readonly #work: SimulatedWork
   readonly #elections = new Map<string, Started>()
   readonly #groups = new Map<string, Started>()
   closed = false
 
   constructor(options: UserOptions) {
     this.#options = options
+    this.#work = new SimulatedWork(options)
   }
 
   /** Begins with what a process starts when it comes up. */
@@ -119,7 +115,7 @@ export class User {
         case 'election':
           return this.#listen(name)
         case 'task': {
-          const task: LeaderTask = election.runWhileLeader(this.#work(name, () => task.stop()))
+          const task: LeaderTask = election.runWhileLeader(this.#workOf(name, () => task.stop()))
           return { stop: () => task.stop(), stopped: false }
         }
         case 'schedule': {
@@ -127,7 +123,7 @@ export class User {
           const schedule = random.chance(0.5) ? Schedule.fixedRate(period) : Schedule.fixedDelay(period)
           const task: LeaderTask = election.schedule(
             schedule,
-            this.#work(name, () => task.stop()),
+            this.#workOf(name, () => task.stop()),
           )
           return { stop: () => task.stop(), stopped: false }
         }
@@ -167,7 +163,7 @@ export class User {
 
   async #iterate(name: string): Promise<void> {
     const { simba, random } = this.#options
-    const work = this.#work(name, async () => {})
+    const work = this.#workOf(name, async () => {})
     for await (const term of simba.election(name).terms()) {
       await work(term).catch(() => {})
       if (random.chance(0.2)) break
@@ -227,19 +223,11 @@ export class User {
         const acquired = lock.acquire({ timeout, signal })
         await this.#hold(await promises.watch(process, `acquire() of ${name}`, timeout, acquired), holdMs)
       } else {
-        await lock.withLock(
-          async (term) => {
-            const watched = this.#see(term)
-            watched.working += 1
-            try {
-              await process.sleep(holdMs)
-              this.#write(term)
-            } finally {
-              watched.working -= 1
-            }
-          },
-          { timeout },
-        )
+        const use = async (term: Term) => {
+          await process.sleep(holdMs)
+          this.#work.write(term)
+        }
+        await lock.withLock((term) => this.#work.during(term, () => use(term)), { timeout })
       }
     } catch {
       // Timed out, refused, closed, or ended meanwhile: all in order for a lock.
@@ -248,11 +236,25 @@ export class User {
 
   async #hold(held: LockTerm, holdMs: number): Promise<void> {
     const { process, promises, scenario } = this.#options
-    this.#see(held)
-    this.#write(held)
+    this.#work.see(held)
+    this.#work.write(held)
     await process.sleep(holdMs)
-    this.#write(held)
+    this.#work.write(held)
     await promises.watch(process, `release() of ${held.name}`, scenario.renewMs, held.release())
+  }
+
+  /** Work for one start of a name, all runs of which behave alike. */
+  #workOf(name: string, stop: () => Promise<void>): (term: Term) => Promise<void> {
+    const { random, scenario } = this.#options
+    return this.#work.begin({
+      stop: () => {
+        this.#elections.delete(name)
+        return stop()
+      },
+      stepDown: async () => {
+        if (this.#elections.has(name)) await this.#stepDown(name, random.between(0, scenario.leaseMs))
+      },
+    })
   }
 
   #toggleGroup(name: string): void {
@@ -264,7 +266,7 @@ export class User {
     if (started === undefined) {
       try {
         const handle = simba.group(name, { partitions: group.partitions })
-        const work = this.#work(name, async () => {})
+        const work = this.#workOf(name, async () => {})
         const task = random.chance(0.7)
           ? handle.runWhileLeader((term) => work(term))
           : handle.schedule(Schedule.fixedRate(Math.ceil(scenario.leaseMs / 3)), (term) => work(term))
@@ -277,75 +279,6 @@ export class User {
     this.#groups.delete(name)
     const bound = scenario.leaseMs + 3 * scenario.renewMs
     void promises.watch(process, `stop() of group ${name}`, bound, started.stop())
-  }
-
-  #work(name: string, stopSelf: () => Promise<void>): (term: Term) => Promise<void> {
-    const { random, scenario } = this.#options
-    const style: WorkStyle =
-      scenario.uses.has('bad work') && random.chance(0.6) ? random.pick(BAD_WORK) : random.pick(GOOD_WORK)
-    return async (term) => {
-      const watched = this.#see(term)
-      watched.working += 1
-      try {
-        await this.#perform(style, name, term, stopSelf)
-      } finally {
-        watched.working -= 1
-      }
-    }
-  }
-
-  async #perform(style: WorkStyle, name: string, term: Term, stopSelf: () => Promise<void>): Promise<void> {
-    const { random, process, scenario } = this.#options
-    const { leaseMs } = scenario
-    const nap = () => process.sleep(random.between(0, leaseMs / 2))
-    this.#write(term)
-    switch (style) {
-      case 'returns':
-        return
-      case 'prompt':
-        while (term.isValid) {
-          await Promise.race([nap(), term.revoked])
-          this.#write(term)
-        }
-        return
-      case 'late':
-        await term.revoked
-        await process.sleep(random.between(0, 1.5 * leaseMs))
-        this.#writeUnasked(term)
-        return
-      case 'deaf':
-        await process.sleep(random.between(0, LONGEST_WORK_LEASES * leaseMs))
-        this.#writeUnasked(term)
-        return
-      case 'throws':
-        await nap()
-        throw new Error('the work failed')
-      case 'stops itself':
-        await nap()
-        this.#elections.delete(name)
-        await stopSelf()
-        await nap()
-        return
-      case 'steps down':
-        await nap()
-        if (this.#elections.has(name)) await this.#stepDown(name, random.between(0, leaseMs))
-        return
-      default:
-        unreachable(style)
-    }
-  }
-
-  #see(term: Term): WatchedTerm {
-    return this.#options.terms.see(this.#options.process, term)
-  }
-
-  /** Looks first, as one should; the write may arrive late all the same. */
-  #write(term: Term): void {
-    if (term.isValid) this.#options.write(term.name, term.token)
-  }
-
-  #writeUnasked(term: Term): void {
-    this.#options.write(term.name, term.token)
   }
 }
 

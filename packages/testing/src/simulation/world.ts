@@ -12,7 +12,8 @@ import { Random } from './random.js'
 import { flawsOf } from './recovery.js'
 import type { Scenario } from './scenario.js'
 import { TermWatch } from './term-watch.js'
-import { LONGEST_COOLDOWN_LEASES, LONGEST_WORK_LEASES } from './user.js'
+import { LONGEST_COOLDOWN_LEASES } from './user.js'
+import { LONGEST_WORK_LEASES } from './work.js'
 import { type Watcher, WorldTime } from './world-time.js'
 
 export interface Outcome {
