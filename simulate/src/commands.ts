@@ -52,6 +52,7 @@ export async function campaign(request: RequestOf<'campaign'>): Promise<boolean>
   const began = performance.now()
   const seconds = () => (performance.now() - began) / 1000
   let shownAt = 0
+  const told = new Set<number>()
   const result = await runCampaign({
     from,
     seeds: request.seeds,
@@ -61,6 +62,7 @@ export async function campaign(request: RequestOf<'campaign'>): Promise<boolean>
       seconds() < request.minutes * 60 &&
       (choice.broken === undefined || isPremise(choice.broken) || failures.length === 0),
     onProgress: (soFar) => {
+      if (choice.broken === undefined) tellAtOnce(soFar.failures, told)
       if (json || performance.now() - shownAt < PROGRESS_MS) return
       shownAt = performance.now()
       console.log(
@@ -86,6 +88,15 @@ export async function campaign(request: RequestOf<'campaign'>): Promise<boolean>
     tellBroken(result, choice.broken)
   }
   return good
+}
+
+/** A long campaign may never come to its end. */
+function tellAtOnce(failures: readonly Failure[], told: Set<number>): void {
+  for (const { seed, violations } of failures) {
+    if (told.has(seed)) continue
+    told.add(seed)
+    console.error(`seed ${seed}: ${violations.map(({ law, what }) => `${law}: ${what}`).join('; ')}`)
+  }
 }
 
 /** Whether a broken premise was seen to break a law, and none that it must keep. */
