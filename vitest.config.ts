@@ -13,7 +13,7 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['{packages/*,demo,examples,simulate}/test/**/*.test.ts'],
+    include: ['{packages/*,demo,examples,simulate,torture}/test/**/*.test.ts'],
     unstubGlobals: true,
   },
 })

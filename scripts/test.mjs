@@ -2,7 +2,7 @@
  * `npm test`: every check there is, each to its end, whatever the others come to. `npm test -- types core` runs the steps, or the tests of
  * the packages, that are named.
  */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepare } from './prepare.mjs'
 import { cache, main, root, run } from './workspace.mjs'
