@@ -29,7 +29,7 @@ async function vitest(packages) {
   rmSync(report, { force: true })
   mkdirSync(cache, { recursive: true })
   const filters = packages.map((name) =>
-    name === 'demo' || name === 'examples' ? name : `packages/${name}/`,
+    existsSync(join(root, 'packages', name)) ? `packages/${name}/` : `${name}/`,
   )
   const args = ['run', ...filters, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const { ok, output } = await run(bin('vitest'), args, { env: { NO_COLOR: '1' } })
