@@ -70,3 +70,4 @@ process.once('SIGTERM', async () => {
   // Nothing is left that would keep the process: it ends by itself.
   process.disconnect()
 })
+process.send?.('begun')

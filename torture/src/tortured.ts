@@ -13,6 +13,8 @@ export class Tortured {
   readonly accidents: string[] = []
   #child: ChildProcess | undefined
   #exited: Promise<void> = Promise.resolve()
+  /** It listens to signals by now. */
+  #begun: Promise<void> = Promise.resolve()
   #starts = 0
   #endsByOrder = false
   readonly #setting: Omit<NodeSetting, 'journal'>
@@ -37,6 +39,9 @@ export class Tortured {
     this.#endsByOrder = false
     this.#child = child
     if (pid !== undefined) this.#warden.started(pid)
+    this.#begun = new Promise((resolve) => {
+      child.once('message', () => resolve())
+    })
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         if (pid !== undefined) this.#warden.gone(pid)
@@ -50,6 +55,7 @@ export class Tortured {
 
   /** Ends it: at once, or in order. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (signal === 'SIGTERM') await Promise.race([this.#begun, this.#exited])
     this.#endsByOrder = true
     this.#child?.kill(signal)
     await this.#exited
