@@ -1,4 +1,5 @@
 /** What can be done to a backend, apart from its clients. A backend without an entry is left in peace. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 
 export interface Disturbance {
@@ -10,8 +11,16 @@ export interface Disturbance {
 const holdFile: Disturbance = {
   name: 'a foreign process holds a write transaction',
   async begin(file) {
-    const database = new DatabaseSync(file, { timeout: 5_000 })
-    database.exec('begin immediate')
+    const database = new DatabaseSync(file, { timeout: 5 })
+    // Whoever has been stopped within a transaction holds the file for as long as that.
+    for (;;) {
+      try {
+        database.exec('begin immediate')
+        break
+      } catch {
+        await sleep(20)
+      }
+    }
     return async () => {
       database.exec('rollback')
       database.close()
