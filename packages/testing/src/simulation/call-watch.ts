@@ -60,7 +60,9 @@ export class CallWatch {
     const { term, working, forced, process } = watched
     const which = `the lease of ${term.name} with token ${term.token} is ${how} by ${process.id}`
     if (term.isValid) this.#violations.add('S9', `${which} while its term is valid`)
-    if (working === 0 || forced) return
+    // The backend has said that the lease is another's or nobody's: there is nothing left to keep for the work.
+    const lost = watched.revoked === 'SESSION_EXPIRED' || watched.revoked === 'TAKEN_OVER'
+    if (working === 0 || forced || lost) return
     const early = this.#terms.leftOf(watched)
     if (early > ROUNDING_MS + process.clock.errorMs)
       this.#violations.add(
