@@ -39,13 +39,11 @@ export class WorldTime implements Clock {
    */
   run(until: number, watcher: Watcher, stop: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      let first = true
       let over = false
       const event = () => {
         if (over) return
         try {
-          if (!first) watcher.afterEvent()
-          first = false
+          watcher.afterEvent()
           over = stop() || !this.#next(until, watcher)
           if (over) resolve()
         } catch (error) {
