@@ -11,7 +11,8 @@ export class CallWatch {
   readonly #process: SimulatedProcess
   readonly #terms: TermWatch
   readonly #violations: Violations
-  readonly #inFlight = new Map<string, number>()
+  /** When each call that has not been answered is given up, on the clock of the process. */
+  readonly #inFlight = new Map<string, Set<{ readonly until: number }>>()
   closed = false
 
   constructor(process: SimulatedProcess, terms: TermWatch, violations: Violations) {
@@ -21,7 +22,7 @@ export class CallWatch {
   }
 
   /** A call is sent; returns what is to be called once it has been answered. */
-  sent({ op, session, name, token, signal }: Sent): () => void {
+  sent({ op, session, name, token, timeoutMs }: Sent): () => void {
     if (this.closed)
       this.#violations.add('S17', `${this.#process.id} sends ${op} after its close() has settled`)
     if (op === 'release' && name !== undefined && token !== undefined) this.#checkRelease(name, token)
@@ -31,19 +32,18 @@ export class CallWatch {
     if (op !== 'keepAlive' && op !== 'acquire') return () => {}
     const key =
       op === 'keepAlive' ? `keepAlive in session ${session}` : `acquire ${name} in session ${session}`
-    const count = (this.#inFlight.get(key) ?? 0) + 1
-    this.#inFlight.set(key, count)
-    if (count > 1) this.#violations.add('S13', `${this.#process.id} has ${count} calls in flight: ${key}`)
-    let over = false
-    const end = () => {
-      if (over) return
-      over = true
-      const left = (this.#inFlight.get(key) ?? 1) - 1
-      if (left === 0) this.#inFlight.delete(key)
-      else this.#inFlight.set(key, left)
+    const now = this.#process.clock.clock.now()
+    const calls = this.#inFlight.get(key) ?? new Set()
+    this.#inFlight.set(key, calls)
+    for (const call of calls) if (call.until <= now + ROUNDING_MS) calls.delete(call)
+    const call = { until: now + timeoutMs }
+    calls.add(call)
+    if (calls.size > 1)
+      this.#violations.add('S13', `${this.#process.id} has ${calls.size} calls in flight: ${key}`)
+    return () => {
+      calls.delete(call)
+      if (calls.size === 0) this.#inFlight.delete(key)
     }
-    signal.addEventListener('abort', end, { once: true })
-    return end
   }
 
   #checkRelease(name: string, token: bigint): void {

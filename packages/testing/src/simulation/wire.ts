@@ -36,7 +36,7 @@ export interface Sent {
   readonly session: SessionId | undefined
   readonly name: string | undefined
   readonly token: bigint | undefined
-  readonly signal: AbortSignal
+  readonly timeoutMs: number
 }
 
 export interface WireOptions {
@@ -128,7 +128,7 @@ export class Wire implements LeaseBackend {
   #call<T>(
     op: Operation,
     about: { readonly session?: Session; readonly name?: string; readonly token?: bigint },
-    { signal, timeoutMs }: CallOptions,
+    { timeoutMs }: CallOptions,
     ask: (backend: MemoryConnection, options: CallOptions) => Promise<T>,
   ): Promise<T> {
     const { process, backend } = this.#options
@@ -137,7 +137,7 @@ export class Wire implements LeaseBackend {
       session: about.session?.id,
       name: about.name,
       token: about.token,
-      signal,
+      timeoutMs,
     })
     const fate = this.#options.fate(process, op)
     const options = { signal: this.#never, timeoutMs }
