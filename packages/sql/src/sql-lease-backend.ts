@@ -66,7 +66,7 @@ export class SqlLeaseBackend implements LeaseBackend {
    * over a network file system; leases that end on time if the machine's clock is set.
    *
    * @param database An open database of `better-sqlite3`, `libsql`, `node:sqlite` or `@photostructure/sqlite`.
-   * @throws ConfigError if it is something else, or if an option cannot be used.
+   * @throws ConfigError if it is something else, if it is closed or asynchronous, or if an option cannot be used.
    *
    * @example
    * const backend = SqlLeaseBackend.sqlite(new DatabaseSync('simba.db'))

@@ -37,8 +37,7 @@ test('a call waits for a foreign write transaction within its time, without bloc
     /gave up after 1\d{3} ms: another connection was writing to the file all the time/,
   )
   loop.disable()
-  // The median says what each try costs; single stalls are the machine's.
-  expect(loop.percentile(99) / 1e6).toBeLessThan(50)
+  expect(loop.max / 1e6).toBeLessThan(50)
 
   const opening = backend.openSession({ leaseMs: 1_000, metadata: '' }, call)
   await other.hold(false)

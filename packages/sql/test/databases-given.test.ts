@@ -1,7 +1,10 @@
 /** What `SqlLeaseBackend.sqlite` may be given, and what it does to it. */
+import { statSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { ConfigError } from '@simba/core'
-import { describe, expect, test } from 'vitest'
+import AsynchronousLibsql from 'libsql/promise'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { sqlite } from '../src/dialects/sqlite.js'
 import { type SqliteDatabase, SqlLeaseBackend } from '../src/index.js'
 import { drivers, openDatabase, temporaryFolder } from './databases.js'
 
@@ -27,6 +30,13 @@ test.for<[string, unknown, RegExp]>([
   expect(given(value)).toThrow(/better-sqlite3 or libsql .*node:sqlite or @photostructure\/sqlite/)
 })
 
+test('an asynchronous driver of the same shape is refused', () => {
+  const database = new AsynchronousLibsql(':memory:', {})
+  onTestFinished(() => database.close())
+  expect(given(database)).toThrow(ConfigError)
+  expect(given(database)).toThrow(/was given a Database whose methods give promises/)
+})
+
 test.for<[unknown, RegExp]>([
   [{ purgeIntervall: '1m' }, /no option "purgeIntervall"; there are: purgeInterval, queryTimeout/],
   [{ purgeInterval: 'soon' }, /purgeInterval/],
@@ -41,13 +51,24 @@ describe.for(Object.keys(drivers))('with %s', (driver) => {
   const open = (): SqliteDatabase & { close(): unknown } =>
     openDatabase(`${temporaryFolder()}/shared.db`, driver)
 
-  test('making a backend does no I/O, not even on a closed database', () => {
-    const database = open()
-    database.close()
-    expect(given(database)).not.toThrow()
+  test('making a backend leaves no trace in the file', () => {
+    const path = `${temporaryFolder()}/shared.db`
+    const database = openDatabase(path, driver)
+    const before = statSync(path, { throwIfNoEntry: false })?.size
+    SqlLeaseBackend.sqlite(database)
+    expect(statSync(path, { throwIfNoEntry: false })?.size).toBe(before)
+    const [mode] = database.prepare('pragma journal_mode').all()
+    expect(mode).toMatchObject({ journal_mode: 'delete' })
   })
 
-  test('a closed database is told by each call', async () => {
+  test('a database that is closed already is refused', () => {
+    const database = open()
+    database.close()
+    expect(given(database)).toThrow(ConfigError)
+    expect(given(database)).toThrow(/was given a Database\w* that is closed\. Give it an open database/)
+  })
+
+  test('one that is closed later is told by each call', async () => {
     const database = open()
     const backend = SqlLeaseBackend.sqlite(database)
     database.close()
@@ -133,11 +154,8 @@ describe('purgeExpired()', () => {
   test('finds them by the index', () => {
     const database = new DatabaseSync(':memory:')
     database.exec(SqlLeaseBackend.sqlite(database).schema)
-    const plan = database
-      .prepare(
-        'explain query plan select session_id from simba_session where expires_at <= 1 order by expires_at limit 1000',
-      )
-      .all()
+    const { sql, parameters } = sqlite.lockExpiredSessions(1000)
+    const plan = database.prepare(`explain query plan ${sql}`).all(...parameters)
     expect(JSON.stringify(plan)).toContain('idx_session_expires')
   })
 })

@@ -1,6 +1,6 @@
 /** What can happen to the file: each is told in words, terms end by their deadline, and leading goes on once it is over. */
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Simba } from '@simba/core'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -70,6 +70,14 @@ const troubles: {
       renameSync(path, `${path}.away`)
       writeFileSync(path, '')
       return () => renameSync(`${path}.away`, path)
+    },
+  },
+  'its folder is moved away': {
+    message: /was deleted or moved while the connection was open/,
+    cause: ({ path }) => {
+      const folder = dirname(path)
+      renameSync(folder, `${folder}.away`)
+      return () => renameSync(`${folder}.away`, folder)
     },
   },
   'the -wal file is deleted': {

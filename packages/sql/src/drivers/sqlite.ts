@@ -46,16 +46,36 @@ export interface SqliteHandle {
   run(statement: Statement): StatementResult
 }
 
-/** @throws ConfigError if it is none of the databases known. */
+const WHAT_TO_GIVE =
+  'Give it an open database of better-sqlite3 or libsql ' +
+  "(`new Database('simba.db')`), or of node:sqlite or @photostructure/sqlite (`new DatabaseSync('simba.db')`)."
+
+/** @throws ConfigError if it is none of the databases known, or one that is closed or asynchronous. */
 export function sqliteHandle(database: SqliteDatabase): SqliteHandle {
   // What comes from JavaScript, or through a cast, may be anything.
   const given: unknown = database
-  if (isBetterSqlite(given)) return betterSqliteHandle(given)
-  if (isNodeSqlite(given)) return nodeSqliteHandle(given)
-  throw new ConfigError(
-    `SqlLeaseBackend.sqlite() was given ${describe(given)}. Give it an open database of better-sqlite3 or libsql ` +
-      "(`new Database('simba.db')`), or of node:sqlite or @photostructure/sqlite (`new DatabaseSync('simba.db')`).",
-  )
+  const refuse = (what: string): never => {
+    throw new ConfigError(`SqlLeaseBackend.sqlite() was given ${what}. ${WHAT_TO_GIVE}`)
+  }
+  if (!isBetterSqlite(given) && !isNodeSqlite(given)) return refuse(describe(given))
+  const handle = isBetterSqlite(given) ? betterSqliteHandle(given) : nodeSqliteHandle(given)
+  if (!handle.isOpen()) return refuse(`${describe(given)} that is closed`)
+  if (isAsynchronous(given)) return refuse(`${describe(given)} whose methods give promises`)
+  return handle
+}
+
+/** Such as that of `libsql/promise`, which has the shape of a synchronous one. */
+function isAsynchronous(database: SqliteDatabase): boolean {
+  let statement: unknown
+  try {
+    // It is compiled only, for which SQLite does not look at the file.
+    statement = database.prepare('select 1')
+  } catch {
+    return false // the first call tells what is wrong
+  }
+  if (typeof statement !== 'object' || statement === null || !('then' in statement)) return false
+  Promise.resolve(statement).catch(() => {}) // nobody else is going to hear of it
+  return true
 }
 
 function betterSqliteHandle(database: BetterSqliteDatabase): SqliteHandle {

@@ -2,6 +2,7 @@ export interface Child {
   hear(): Promise<unknown>
   say(what: unknown): void
   forget(): void
+  kill(): void
   stop(): Promise<void>
 }
 

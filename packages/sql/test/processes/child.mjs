@@ -23,9 +23,11 @@ export function startChild(script, ...args) {
     say: (what) => child.stdin.write(`${JSON.stringify(what)}\n`),
     /** What it has said and nobody has heard. */
     forget: () => said.splice(0),
+    /** As `kill -9` does. */
+    kill: () => child.kill('SIGKILL'),
     stop: async () => {
       child.stdin.end()
-      if (child.exitCode === null) await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
 }
