@@ -60,6 +60,23 @@ test('a call that was given up takes no effect later', async () => {
   expect(await backend.keepAlive(session, call)).toMatchObject({ owned: [] })
 })
 
+test('nothing is decided on what was read before a foreign write transaction is over', async () => {
+  const path = `${temporaryFolder()}/shared.db`
+  const other = await foreigner(path)
+  const backend = SqlLeaseBackend.sqlite(openDatabase(path))
+  const open = async () => ({
+    ...(await backend.openSession({ leaseMs: 60_000, metadata: '' }, call)),
+    leaseMs: 60_000,
+  })
+  const [holder, candidate] = [await open(), await open()]
+  await backend.acquire(holder, 'a', call)
+  await other.hold(true)
+  // That the lease is held could be read without any lock.
+  await expect(backend.acquire(candidate, 'a', { ...call, timeoutMs: 100 })).rejects.toThrow(/gave up after/)
+  await other.hold(false)
+  expect(await backend.acquire(candidate, 'a', call)).toEqual({ kind: 'held', holder: holder.id })
+})
+
 test('a leader bears a writer that is shorter than its lease, and not one that is longer; then it leads again', async () => {
   const path = `${temporaryFolder()}/shared.db`
   const other = await foreigner(path)
