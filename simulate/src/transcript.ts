@@ -30,7 +30,7 @@ export class Transcript {
     const node = this.#nodeOf(state)
     const before = phasesOf(state)
     const effects = step(state, event, now)
-    this.#add(`${node}   ${show(event)}${changes(before, phasesOf(state))}${consequences(effects)}`)
+    this.#add(`${node}   ${show(event, state)}${changes(before, phasesOf(state))}${consequences(effects)}`)
     return effects
   }
 
@@ -91,7 +91,7 @@ function consequences(effects: readonly Effect[]): string {
   return shown.length === 0 ? '' : `  ⇒ ${shown.join(', ')}`
 }
 
-function show(event: EngineEvent): string {
+function show(event: EngineEvent, { slots }: EngineState): string {
   switch (event.type) {
     case 'reply': {
       const { outcome, request } = event
@@ -103,7 +103,7 @@ function show(event: EngineEvent): string {
       return `${event.op}${subject(request)} #${request.id} answered: ${result}`
     }
     case 'timer':
-      return `timer ${event.timer}`
+      return `timer ${typeof event.timer === 'number' ? (slots.elections[event.timer]?.name ?? 'of nobody') : event.timer}`
     case 'hint':
       return event.hint.kind === 'released'
         ? `hint: ${event.hint.name} released`

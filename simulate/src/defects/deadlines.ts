@@ -48,9 +48,10 @@ export const deadlineDefects: Readonly<Record<string, Defect>> = {
       const { session } = state
       if (event.type !== 'reply' || event.op !== 'acquire' || session.phase !== 'open')
         return step(state, event, now)
-      const request = { ...event.request, session: session.session }
-      const election = state.elections.get(request.name)
-      if (election?.phase.phase === 'candidate') election.phase = { ...election.phase, attempt: request.id }
+      const election = state.elections.get(event.request.name)
+      if (election?.phase.phase !== 'candidate') return step(state, event, now)
+      election.phase.attempt = event.request.id
+      const request = { ...event.request, session: session.session, slot: election.slot }
       return step(state, { ...event, request }, now)
     },
   },

@@ -51,8 +51,7 @@ export const leaseDefects: Readonly<Record<string, Defect>> = {
       if (event.type === 'hint' && event.hint.kind === 'released') {
         const election = state.elections.get(event.hint.name)
         if (election?.phase.phase === 'candidate' && election.phase.attempt !== undefined) {
-          election.phase = { ...election.phase, attempt: undefined }
-          state.attempts.delete(election.name)
+          election.phase.attempt = undefined
         }
       }
       return step(state, event, now)
@@ -110,8 +109,7 @@ export const leaseDefects: Readonly<Record<string, Defect>> = {
     does: 'does not try again after an attempt that found the lease held',
     wrap: (step) => (state, event, now) =>
       step(state, event, now).filter(
-        (effect) =>
-          !(event.type === 'reply' && effect.type === 'arm' && effect.timer.startsWith('election:')),
+        (effect) => !(event.type === 'reply' && effect.type === 'arm' && typeof effect.timer === 'number'),
       ),
   },
 

@@ -15,21 +15,31 @@ export function onClose(state: EngineState, force: boolean): void {
   const { lifecycle } = state
   if (lifecycle.phase === 'closed') return
   if (lifecycle.phase === 'running') {
-    state.lifecycle = { phase: 'closing', force, until: undefined, retryAt: -Infinity, request: undefined }
+    state.lifecycle = {
+      phase: 'closing',
+      force,
+      working: [...state.terms.values()],
+      finished: [],
+      until: undefined,
+      retryAt: -Infinity,
+      request: undefined,
+    }
   } else {
     if (lifecycle.force || !force) return
     state.lifecycle = { ...lifecycle, force }
   }
   for (const election of [...state.elections.values()]) closeElection(state, election, force)
-  if (!waitsForWork(state)) return
+  if (!waitsForWork(state, state.lifecycle)) return
   for (const group of [...state.groups.values()]) {
     onLeave(state, { type: 'leave', group: group.name, start: group.start })
   }
 }
 
-function waitsForWork(state: EngineState): boolean {
-  for (const election of state.elections.values()) {
-    if (election.phase.phase === 'handover') return true
+/** Nobody begins work while the client closes, so what is not waited for once never is again. */
+function waitsForWork(state: EngineState, { working }: Closing): boolean {
+  for (let last = working.at(-1); last !== undefined; last = working.at(-1)) {
+    if (last.phase.phase === 'handover' && state.terms.get(last.name) === last) return true
+    working.pop()
   }
   return false
 }
@@ -38,9 +48,9 @@ function waitsForWork(state: EngineState): boolean {
 export function advanceClosing(state: EngineState, now: number): void {
   const { lifecycle, session } = state
   if (lifecycle.phase !== 'closing') return
-  if (waitsForWork(state)) {
+  if (waitsForWork(state, lifecycle)) {
     // Others shall not wait for the slowest work: what is finished is given back by itself.
-    if (session.phase === 'open') releaseFinished(state, session)
+    if (session.phase === 'open') releaseFinished(state, lifecycle, session)
     return
   }
   const until = lifecycle.until ?? now + (session.phase === 'open' ? session.periodMs : state.timing.renewMs)
@@ -60,8 +70,8 @@ export function advanceClosing(state: EngineState, now: number): void {
   }
 }
 
-function releaseFinished(state: EngineState, open: OpenSession): void {
-  for (const election of state.elections.values()) {
+function releaseFinished(state: EngineState, { finished }: Closing, open: OpenSession): void {
+  for (const election of finished.splice(0)) {
     const { phase } = election
     if (phase.phase !== 'releasing' || phase.request !== undefined) continue
     const request = sendRelease(state, open.session, election.name, phase.term.token)

@@ -9,13 +9,20 @@
 import type { HintTopic, Session, SessionId } from '../backend.js'
 import type { FlatError, SimbaEvent } from '../events.js'
 import type { RevokeReason } from '../revoke-reason.js'
+import type { Slot } from './slots.js'
 
 /** One request to the backend. `id`s rise with each request, so a smaller one was sent earlier. */
 export type Request =
   | { readonly op: 'openSession'; readonly id: number }
   | { readonly op: 'keepAlive'; readonly id: number; readonly session: Session }
   | { readonly op: 'closeSession'; readonly id: number; readonly session: Session }
-  | { readonly op: 'acquire'; readonly id: number; readonly session: Session; readonly name: string }
+  | {
+      readonly op: 'acquire'
+      readonly id: number
+      readonly session: Session
+      readonly name: string
+      readonly slot: Slot
+    }
   | {
       readonly op: 'release'
       readonly id: number
@@ -30,7 +37,14 @@ export type Request =
 export type RequestOf<Op extends Request['op']> = Extract<Request, { readonly op: Op }>
 
 /** What a timer is for: the session's next renewal or opening, its deadline, and so on. One timer of each key at most. */
-export type TimerKey = 'renew' | 'deadline' | 'abandoned' | 'close' | `election:${string}` | `group:${string}`
+export type TimerKey =
+  | 'renew'
+  | 'deadline'
+  | 'abandoned'
+  | 'close'
+  | `group:${string}`
+  /** The election in this slot. */
+  | Slot
 
 /** Something that the user's side waits for. */
 export type Completion =

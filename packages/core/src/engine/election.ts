@@ -1,7 +1,8 @@
 /** What the user asks of an election, and its timer: one function per event, one case per phase. */
-import { becomeCandidate, compete, disarmElection } from './candidate.js'
+import { becomeCandidate, compete, disarmElection, giveUp } from './candidate.js'
 import type { Command } from './event.js'
 import { completeStepDowns, coolDown, endHandover, handOver, removeElection } from './handover.js'
+import { freeSlot, type Slot, settle } from './slots.js'
 import { type Afterwards, type Election, type EngineState, unreachable } from './state.js'
 import { recallTokens } from './tokens.js'
 
@@ -12,13 +13,14 @@ export function onStart(state: EngineState, command: CommandOf<'start'>): void {
   if (state.elections.has(name)) return // the user's side admits one start of a name at a time
   const election: Election = {
     name,
+    slot: freeSlot(state),
     start,
     kind,
     phase: { phase: 'candidate', attempt: undefined, retryAt: Infinity, hinted: false, busy: undefined },
     watching: false,
     heldBy: undefined,
   }
-  state.elections.set(name, election)
+  settle(state, election)
   recallTokens(state, name)
   compete(state, election)
 }
@@ -29,8 +31,11 @@ export function onStop(state: EngineState, command: CommandOf<'stop'>): void {
   const { phase } = election
   switch (phase.phase) {
     case 'candidate':
+      giveUp(state, election, phase)
+      removeElection(state, election, [])
+      return
     case 'cooldown':
-      disarmElection(state, election.name)
+      disarmElection(state, election.slot)
       removeElection(state, election, [])
       return
     case 'leader':
@@ -53,8 +58,7 @@ export function onStepDown(state: EngineState, command: CommandOf<'stepDown'>, n
   const { phase } = election
   switch (phase.phase) {
     case 'candidate':
-      // An attempt in flight is given up: what it wins is given back.
-      disarmElection(state, election.name)
+      giveUp(state, election, phase)
       completeStepDowns(state, election, [command.call])
       coolDown(state, election, until, now)
       return
@@ -112,8 +116,8 @@ export function onWorkExited(state: EngineState, command: CommandOf<'workExited'
   }
 }
 
-export function onElectionTimer(state: EngineState, name: string, now: number): void {
-  const election = state.elections.get(name)
+export function onElectionTimer(state: EngineState, slot: Slot, now: number): void {
+  const election = state.slots.elections[slot]
   if (election === undefined) return
   const { phase } = election
   switch (phase.phase) {

@@ -6,6 +6,7 @@ import type { RevokeReason } from '../revoke-reason.js'
 import { becomeCandidate, disarmElection, stopWatching } from './candidate.js'
 import type { ReplyOf } from './event.js'
 import { sendRelease } from './release.js'
+import { vacate } from './slots.js'
 import {
   type Afterwards,
   type Election,
@@ -35,7 +36,7 @@ export function handOver(
   const until = openSessionOf(state)?.deadline
   if (term.working && until !== undefined) {
     election.phase = { phase: 'handover', term, reason, until, next }
-    state.out.push({ type: 'arm', timer: `election:${election.name}`, at: until })
+    state.out.push({ type: 'arm', timer: election.slot, at: until })
   } else {
     beginRelease(state, election, term, reason, next)
   }
@@ -50,14 +51,16 @@ export function beginRelease(
   next: Afterwards,
 ): void {
   const open = openSessionOf(state)
-  const bySession = state.lifecycle.phase === 'closing' || open === undefined
+  const { lifecycle } = state
+  const bySession = lifecycle.phase === 'closing' || open === undefined
   const request = bySession ? undefined : sendRelease(state, open.session, election.name, term.token)
   election.phase = { phase: 'releasing', term, reason, request, next }
+  if (lifecycle.phase === 'closing') lifecycle.finished.push(election)
 }
 
 /** The work has exited, or its time is over. */
 export function endHandover(state: EngineState, election: Election, phase: PhaseOf<'handover'>): void {
-  disarmElection(state, election.name)
+  disarmElection(state, election.slot)
   beginRelease(state, election, phase.term, phase.reason, phase.next)
 }
 
@@ -94,7 +97,7 @@ export function coolDown(state: EngineState, election: Election, until: number, 
     return
   }
   election.phase = { phase: 'cooldown', until, busy }
-  state.out.push({ type: 'arm', timer: `election:${election.name}`, at: until })
+  state.out.push({ type: 'arm', timer: election.slot, at: until })
 }
 
 /** Takes away a term that is lost: others may own the lease already, so nothing is waited for and nothing released. */
@@ -108,7 +111,7 @@ export function loseTerm(state: EngineState, election: Election, reason: RevokeR
       else becomeCandidate(state, election, busyTerm(election))
       return
     case 'handover':
-      disarmElection(state, election.name)
+      disarmElection(state, election.slot)
       finishHandover(state, election, phase, now)
       return
     case 'releasing':
@@ -139,6 +142,7 @@ function busyTerm({ kind, phase }: Election): number | undefined {
 
 function completeTerm(state: EngineState, election: Election, term: TermState, reason: RevokeReason): void {
   const { name, start } = election
+  state.terms.delete(name)
   state.out.push({ type: 'complete', completion: { kind: 'term', name, start, term: term.id, reason } })
 }
 
@@ -154,7 +158,7 @@ export function removeElection(state: EngineState, election: Election, calls: re
   const { name, start } = election
   stopWatching(state, election)
   completeStepDowns(state, election, calls)
-  state.elections.delete(name)
+  vacate(state, election)
   retireTokens(state, name)
   state.out.push({ type: 'complete', completion: { kind: 'stop', name, start } })
 }

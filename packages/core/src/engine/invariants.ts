@@ -42,6 +42,11 @@ export function checkState(state: EngineState, now: number): string[] {
     if (!state.elections.has(name))
       broken.push(`L11: the tokens of "${name}" are remembered as if it were started`)
   }
+  if (state.slots.elections.length - state.slots.free.length !== state.elections.size)
+    broken.push('L11: slots are taken by nobody')
+  for (const name of state.terms.keys()) {
+    if (!state.elections.has(name)) broken.push(`L11: "${name}" has a term and is not started`)
+  }
   return broken
 }
 
@@ -49,17 +54,21 @@ function checkElection(state: EngineState, election: Election): string[] {
   const broken: string[] = []
   const { phase, name, kind } = election
   const open = state.session.phase === 'open'
-  if (termOf(election) !== undefined && !open) broken.push(`L5: "${name}" has a term without a session`)
+  if (state.slots.elections[election.slot] !== election) broken.push(`L9: "${name}" is not in its slot`)
+  const term = termOf(election)
+  if (state.terms.get(name) !== (term === undefined ? undefined : election))
+    broken.push(`L5: "${name}" ${term === undefined ? 'is' : 'is not'} among the elections with a term`)
+  if (term !== undefined && !open) broken.push(`L5: "${name}" has a term without a session`)
   switch (phase.phase) {
     case 'candidate': {
-      if (phase.attempt !== undefined && state.attempts.get(name) !== phase.attempt) {
-        broken.push(`L3: the attempt of "${name}" is not the one in flight`)
+      if (phase.attempt !== undefined && state.givenUp.has(name)) {
+        broken.push(`L3: "${name}" has two attempts in flight`)
       }
       const waits =
         phase.attempt !== undefined ||
         phase.retryAt !== Infinity ||
         phase.busy !== undefined ||
-        state.attempts.has(name) ||
+        state.givenUp.has(name) ||
         isReleasing(state, name)
       if (open && !waits && state.lifecycle.phase === 'running')
         broken.push(`L9: "${name}" waits for nothing`)

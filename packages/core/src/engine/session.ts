@@ -2,7 +2,7 @@
 import type { OwnedLease, Session } from '../backend.js'
 import type { SessionEndReason } from '../events.js'
 import { abandonSession, retryAbandoned } from './abandoned.js'
-import { becomeCandidate, failAttempts } from './candidate.js'
+import { becomeCandidate, failAttempts, isAttempting } from './candidate.js'
 import type { ReplyOf } from './event.js'
 import { joinGroups, loseMemberships } from './group.js'
 import { loseTerm } from './handover.js'
@@ -196,14 +196,15 @@ function compareOwned(
 ): void {
   const tokens = new Map<string, bigint>()
   for (const lease of owned) tokens.set(lease.name, lease.token)
-  for (const election of state.elections.values()) {
+  for (const election of state.terms.values()) {
     const term = termOf(election)
     if (term === undefined || term.adoptedBefore > request) continue
     if (tokens.get(election.name) !== term.token) loseTerm(state, election, 'TAKEN_OVER', now)
   }
   for (const { name, token } of owned) {
-    if (state.attempts.has(name) || isReleasing(state, name) || releasedSince(state, request, name)) continue
     const election = state.elections.get(name)
+    if (isAttempting(state, name, election)) continue
+    if (isReleasing(state, name) || releasedSince(state, request, name)) continue
     const term = election === undefined ? undefined : termOf(election)
     if (term !== undefined && (term.token === token || term.adoptedBefore > request)) continue
     releaseOrphan(state, open.session, name, token)
@@ -222,14 +223,13 @@ export function endSession(
   state.out.push({ type: 'arm', timer: 'deadline', at: undefined })
   state.out.push({ type: 'arm', timer: 'renew', at: undefined })
   state.session = { phase: 'ended' }
-  state.attempts.clear()
+  state.givenUp.clear()
   state.releases.clear()
   const revokeReason = reason === 'CLOSED' ? 'STOPPED' : reason
   for (const election of [...state.elections.values()]) {
     const { phase } = election
     if (phase.phase === 'candidate') {
-      if (phase.retryAt !== Infinity)
-        state.out.push({ type: 'arm', timer: `election:${election.name}`, at: undefined })
+      if (phase.retryAt !== Infinity) state.out.push({ type: 'arm', timer: election.slot, at: undefined })
       becomeCandidate(state, election, phase.busy)
     } else {
       loseTerm(state, election, revokeReason, now)

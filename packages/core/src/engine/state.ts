@@ -7,6 +7,7 @@ import type { FlatError } from '../events.js'
 import type { RevokeReason } from '../revoke-reason.js'
 import type { Effect, Request } from './effect.js'
 import type { ElectionKind } from './event.js'
+import type { Slot, Slots } from './slots.js'
 import type { Timing } from './timing.js'
 
 /** The client's session in the backend. */
@@ -58,11 +59,11 @@ export type ElectionPhase =
   | {
       readonly phase: 'candidate'
       /** The acquire in flight, if any. */
-      readonly attempt: number | undefined
+      attempt: number | undefined
       /** When to try again; without meaning while an attempt is in flight or there is no session. */
-      readonly retryAt: number
+      retryAt: number
       /** A `released` hint came during the attempt. */
-      readonly hinted: boolean
+      hinted: boolean
       /** The ended term whose work must exit before this election competes again. */
       readonly busy: number | undefined
     }
@@ -94,6 +95,7 @@ export type PhaseOf<P extends ElectionPhase['phase']> = Extract<ElectionPhase, {
 
 export interface Election {
   readonly name: string
+  readonly slot: Slot
   readonly start: number
   readonly kind: ElectionKind
   phase: ElectionPhase
@@ -164,6 +166,10 @@ export type Lifecycle =
   | {
       readonly phase: 'closing'
       readonly force: boolean
+      /** The elections whose work was waited for when the closing began; of its end, those that are done with are dropped. */
+      readonly working: Election[]
+      /** Terms that are over although the work of others is still waited for: their leases are given back one by one. */
+      readonly finished: Election[]
       /** Set once no work is waited for: the session's closing must be over by then. */
       readonly until: number | undefined
       /** The `closeSession` in flight, if any; else the next one is due at `retryAt`. */
@@ -181,14 +187,18 @@ export interface EngineState {
   lifecycle: Lifecycle
   session: SessionPhase
   readonly abandoned: Map<SessionId, AbandonedSession>
+  /** The elections, by name and by slot. */
   readonly elections: Map<string, Election>
+  readonly slots: Slots
+  /** The elections that have a term: followers may be many more, and cost a renewal nothing. */
+  readonly terms: Map<string, Election>
   readonly groups: Map<string, Group>
   /** Tokens of the names that are started. */
   readonly tokens: Map<string, TokenMemory>
   /** Tokens of names that are not started any more, the latest last; bounded. */
   readonly retiredTokens: Map<string, TokenMemory>
-  /** The acquires in flight, also those that nobody waits for any more. */
-  readonly attempts: Map<string, number>
+  /** The acquires in flight that nobody waits for any more: what they win is given back. */
+  readonly givenUp: Map<string, number>
   /** Releases of this session that have not been answered, by name. */
   readonly releases: Map<string, PendingRelease>
   /** How many sessions in a row expired before their first renewal. */
@@ -208,10 +218,12 @@ export function createState(timing: Timing, seed: number): EngineState {
     session: { phase: 'idle' },
     abandoned: new Map(),
     elections: new Map(),
+    slots: { elections: [], free: [] },
+    terms: new Map(),
     groups: new Map(),
     tokens: new Map(),
     retiredTokens: new Map(),
-    attempts: new Map(),
+    givenUp: new Map(),
     releases: new Map(),
     shortLived: 0,
     openingError: undefined,

@@ -12,7 +12,7 @@
 import { onAbandonedClosed, retryAbandoned } from './abandoned.js'
 import { competeIfWaiting, onAcquireReply, onReleasedHint } from './candidate.js'
 import { advanceClosing, onClose, onSessionClosed } from './closing.js'
-import type { Effect } from './effect.js'
+import type { Effect, TimerKey } from './effect.js'
 import { onElectionTimer, onStart, onStepDown, onStop, onWorkExited } from './election.js'
 import type { EngineEvent, Reply } from './event.js'
 import {
@@ -27,7 +27,7 @@ import {
 import { onReleaseAnswered } from './handover.js'
 import { onReleaseReply } from './release.js'
 import { endSession, onBoot, onKeepAliveReply, onOpenReply, onRenewTimer } from './session.js'
-import { type EngineState, isCurrent, termOf, unreachable } from './state.js'
+import { type EngineState, isCurrent, unreachable } from './state.js'
 
 /** Takes the state through one event at the time `now`, and returns what is to be done, in order. */
 export function step(state: EngineState, event: EngineEvent, now: number): readonly Effect[] {
@@ -91,7 +91,11 @@ function take(state: EngineState, event: EngineEvent, now: number): void {
   }
 }
 
-function onTimer(state: EngineState, timer: string, now: number): void {
+function onTimer(state: EngineState, timer: TimerKey, now: number): void {
+  if (typeof timer === 'number') {
+    onElectionTimer(state, timer, now)
+    return
+  }
   switch (timer) {
     case 'renew':
       onRenewTimer(state, now)
@@ -102,11 +106,8 @@ function onTimer(state: EngineState, timer: string, now: number): void {
     case 'abandoned':
       retryAbandoned(state)
       return
-    default: {
-      const name = timer.slice(timer.indexOf(':') + 1)
-      if (timer.startsWith('election:')) onElectionTimer(state, name, now)
-      else onGroupTimer(state, name, now)
-    }
+    default:
+      onGroupTimer(state, timer.slice('group:'.length), now)
   }
 }
 
@@ -183,9 +184,6 @@ function reportLateness(state: EngineState, lateMs: number, now: number): void {
   if (session.phase !== 'open') return
   const cost = now >= session.deadline
   if (!cost && lateMs < session.periodMs / 2) return
-  for (const election of state.elections.values()) {
-    if (termOf(election) === undefined) continue
-    state.out.push({ type: 'publish', event: { type: 'EventLoopBlocked', blockedMs: lateMs, cost } })
-    return
-  }
+  if (state.terms.size === 0) return
+  state.out.push({ type: 'publish', event: { type: 'EventLoopBlocked', blockedMs: lateMs, cost } })
 }

@@ -1,8 +1,9 @@
 /** Every event that can meet a state: commands of this start and of another, timers due and stale, replies of every call and outcome. */
 import type { Session } from '@simba/core'
-import type { Request, TimerKey } from '../../src/engine/effect.js'
+import type { Request } from '../../src/engine/effect.js'
 import type { EngineEvent, Reply } from '../../src/engine/event.js'
 import { termOf } from '../../src/engine/state.js'
+import type { TimerName } from './notation.js'
 import {
   type Call,
   errorOf,
@@ -19,7 +20,7 @@ import {
 import { ELECTION, GROUP, KINDS } from './states.js'
 
 /** The timers of a rig are armed for these, or were. */
-const TIMERS: readonly TimerKey[] = [
+const TIMERS: readonly TimerName[] = [
   'renew',
   'deadline',
   'abandoned',
@@ -49,7 +50,7 @@ export interface Happening {
 export function kindOf(event: EngineEvent): string {
   switch (event.type) {
     case 'timer':
-      return `timer ${event.timer}`
+      return `timer ${typeof event.timer === 'number' ? `election:${ELECTION}` : event.timer}`
     case 'reply':
       return `reply ${event.op} ${event.outcome.ok ? 'answered' : event.outcome.timedOut ? 'timed out' : 'failed'}`
     case 'hint':
@@ -113,7 +114,7 @@ function commands(rig: Rig): Happening[] {
 function timers(rig: Rig): Happening[] {
   const now = TIMERS.map((timer) => ({
     what: `timer ${timer} now`,
-    send: (other: Rig) => other.send({ type: 'timer', timer }),
+    send: (other: Rig) => other.send({ type: 'timer', timer: other.keyOf(timer) }),
   }))
   const due = [...rig.timers].map(([timer, at]) => ({
     what: `timer ${timer} at ${at}`,
@@ -195,7 +196,7 @@ function requestOfOld(op: Request['op']): Request {
     case 'closeSession':
       return { op, id: 0, session }
     case 'acquire':
-      return { op, id: 0, session, name: ELECTION }
+      return { op, id: 0, session, name: ELECTION, slot: 0 }
     case 'release':
       return { op, id: 0, session, name: ELECTION, token: 3n }
     case 'join':

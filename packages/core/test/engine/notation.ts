@@ -1,8 +1,11 @@
 /** Effects as short texts, so that a test reads as a transcript: "revoked report STOPPED", "call release report 7". */
 import type { SimbaEvent } from '@simba/core'
-import type { Completion, Effect, Request } from '../../src/engine/effect.js'
+import type { Completion, Effect, Request, TimerKey } from '../../src/engine/effect.js'
 
-export function notationOf(effect: Effect): string {
+/** Timers as tests write them: an election's by its name, not by the number of its slot. */
+export type TimerName = Exclude<TimerKey, number> | `election:${string}`
+
+export function notationOf(effect: Effect, timerName: (key: TimerKey) => TimerName): string {
   switch (effect.type) {
     case 'call':
       return `call ${requestText(effect.request)}`
@@ -10,7 +13,9 @@ export function notationOf(effect: Effect): string {
     case 'unwatch':
       return `${effect.type} ${effect.topic.kind === 'lease' ? effect.topic.name : effect.topic.group}`
     case 'arm':
-      return effect.at === undefined ? `disarm ${effect.timer}` : `arm ${effect.timer} ${effect.at}`
+      return effect.at === undefined
+        ? `disarm ${timerName(effect.timer)}`
+        : `arm ${timerName(effect.timer)} ${effect.at}`
     case 'deadline':
       return effect.at === Number.NEGATIVE_INFINITY ? 'no deadline' : `deadline ${effect.at}`
     case 'elected':

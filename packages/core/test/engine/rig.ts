@@ -9,7 +9,7 @@ import { checkState, EffectChecker } from '../../src/engine/invariants.js'
 import { createState, type EngineState } from '../../src/engine/state.js'
 import { step } from '../../src/engine/step.js'
 import type { Timing } from '../../src/engine/timing.js'
-import { notationOf, subjectOf } from './notation.js'
+import { notationOf, subjectOf, type TimerName } from './notation.js'
 
 /** A session that is granted its whole lease is valid for 9,800 ms after the request; a candidate tries every 1,500 ms. */
 export const TIMING: Timing = {
@@ -52,7 +52,7 @@ export class Rig {
   now = 0
   readonly state: EngineState
   readonly calls: Call[] = []
-  readonly timers = new Map<TimerKey, number>()
+  readonly timers = new Map<TimerName, number>()
   /** All that went in, for a replay. */
   readonly log: { readonly event: EngineEvent; readonly now: number }[] = []
   /** All that came out. */
@@ -61,6 +61,8 @@ export class Rig {
   private readonly waiting = new Set<Call>()
   private readonly checker = new EffectChecker()
   private readonly starts = new Map<string, number>()
+  /** Who is in each slot, or was the last to be. */
+  private readonly settled = new Map<number, string>()
   private readonly terms = new Map<string, number>()
   private ids = 0
 
@@ -77,10 +79,14 @@ export class Rig {
     this.log.push({ event, now: this.now })
     if (this.log.length > MAX_STEPS) throw new Error(this.circle())
     const effects = step(this.state, event, this.now)
+    for (const { name, slot } of this.state.elections.values()) {
+      if (this.slotOf(name) !== slot) this.settled.delete(this.slotOf(name))
+      this.settled.set(slot, name)
+    }
     for (const effect of effects) this.take(effect)
     const broken = [...this.checker.check(effects), ...checkState(this.state, this.now)]
     if (broken.length > 0) throw new Error(`${broken.join('; ')} after ${shown(event)} at ${this.now}`)
-    return effects.map(notationOf)
+    return effects.map((effect) => notationOf(effect, (key) => this.nameOf(key)))
   }
 
   private circle(): string {
@@ -100,8 +106,8 @@ export class Rig {
       this.calls.push(call)
       this.waiting.add(call)
     } else if (effect.type === 'arm') {
-      if (effect.at === undefined) this.timers.delete(effect.timer)
-      else this.timers.set(effect.timer, effect.at)
+      if (effect.at === undefined) this.timers.delete(this.nameOf(effect.timer))
+      else this.timers.set(this.nameOf(effect.timer), effect.at)
     } else if (effect.type === 'elected') {
       this.terms.set(effect.name, effect.term)
     }
@@ -145,9 +151,24 @@ export class Rig {
     return this.nextDue()?.at ?? Infinity
   }
 
-  fire(timer: TimerKey): string[] {
+  fire(timer: TimerName): string[] {
     this.timers.delete(timer)
-    return this.send({ type: 'timer', timer })
+    return this.send({ type: 'timer', timer: this.keyOf(timer) })
+  }
+
+  slotOf(name: string): number {
+    for (const [slot, occupant] of this.settled) if (occupant === name) return slot
+    return 1_000
+  }
+
+  private nameOf(key: TimerKey): TimerName {
+    if (typeof key !== 'number') return key
+    return `election:${this.settled.get(key)}`
+  }
+
+  /** The timer's key in the engine; an election that never was has a slot that was never taken. */
+  keyOf(timer: TimerName): TimerKey {
+    return isElectionTimer(timer) ? this.slotOf(timer.slice('election:'.length)) : timer
   }
 
   /** The latest call of this kind without a reply. */
@@ -259,6 +280,10 @@ export class Rig {
     this.until(this.timers.get('renew') ?? this.now)
     return this.answer(this.pending('keepAlive'), renewed(owned, remainingMs))
   }
+}
+
+function isElectionTimer(timer: TimerName): timer is `election:${string}` {
+  return timer.startsWith('election:')
 }
 
 export function errorOf(message: string): FlatError {

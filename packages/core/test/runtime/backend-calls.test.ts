@@ -8,7 +8,7 @@ import { HandClock } from './hand-clock.js'
 import { oddities } from './oddities.js'
 
 const session: Session = { id: 's1', leaseMs: 10_000 }
-const acquire: Request = { op: 'acquire', id: 1, session, name: 'a' }
+const acquire: Request = { op: 'acquire', id: 1, session, name: 'a', slot: 0 }
 
 /** A backend whose every method does the one thing. */
 function backendThat(does: (signal: AbortSignal) => unknown): LeaseBackend {
