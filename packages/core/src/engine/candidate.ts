@@ -1,8 +1,7 @@
 /** Competing for a lease: attempts, retries, hints, and the adoption of a grant. */
-import type { AttemptOutcome } from './effect.js'
+import type { AttemptOutcome, Slot } from './effect.js'
 import type { ReplyOf } from './event.js'
 import { releaseOrphan } from './release.js'
-import type { Slot } from './slots.js'
 import {
   call,
   type Election,

@@ -9,7 +9,6 @@
 import type { HintTopic, Session, SessionId } from '../backend.js'
 import type { FlatError, SimbaEvent } from '../events.js'
 import type { RevokeReason } from '../revoke-reason.js'
-import type { Slot } from './slots.js'
 
 /** One request to the backend. `id`s rise with each request, so a smaller one was sent earlier. */
 export type Request =
@@ -35,6 +34,9 @@ export type Request =
   | { readonly op: 'members'; readonly id: number; readonly session: Session; readonly group: string }
 
 export type RequestOf<Op extends Request['op']> = Extract<Request, { readonly op: Op }>
+
+/** Where an election lives. A slot that is free again is taken by the next election that starts. */
+export type Slot = number
 
 /** What a timer is for: the session's next renewal or opening, its deadline, and so on. One timer of each key at most. */
 export type TimerKey =

@@ -1,8 +1,9 @@
 /** What the user asks of an election, and its timer: one function per event, one case per phase. */
 import { becomeCandidate, compete, disarmElection, giveUp } from './candidate.js'
+import type { Slot } from './effect.js'
 import type { Command } from './event.js'
 import { completeStepDowns, coolDown, endHandover, handOver, removeElection } from './handover.js'
-import { freeSlot, type Slot, settle } from './slots.js'
+import { freeSlot, settle } from './slots.js'
 import { type Afterwards, type Election, type EngineState, unreachable } from './state.js'
 import { recallTokens } from './tokens.js'
 

@@ -2,15 +2,8 @@
  * Where elections live. Timers and attempts, which are most of the traffic, find theirs by the number of its slot: with 100,000 names,
  * looking one up in a hash table costs more than all that the engine then does with it (ADR 0014).
  */
+import type { Slot } from './effect.js'
 import type { Election, EngineState } from './state.js'
-
-/** The number of a slot. One that is free again is taken by the next election that starts. */
-export type Slot = number
-
-export interface Slots {
-  readonly elections: (Election | undefined)[]
-  readonly free: Slot[]
-}
 
 /** The slot for the next election. */
 export function freeSlot({ slots }: EngineState): Slot {

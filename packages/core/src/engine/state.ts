@@ -5,9 +5,8 @@
 import type { Session, SessionId } from '../backend.js'
 import type { FlatError } from '../events.js'
 import type { RevokeReason } from '../revoke-reason.js'
-import type { Effect, Request } from './effect.js'
+import type { Effect, Request, Slot } from './effect.js'
 import type { ElectionKind } from './event.js'
-import type { Slot, Slots } from './slots.js'
 import type { Timing } from './timing.js'
 
 /** The client's session in the backend. */
@@ -189,7 +188,7 @@ export interface EngineState {
   readonly abandoned: Map<SessionId, AbandonedSession>
   /** The elections, by name and by slot. */
   readonly elections: Map<string, Election>
-  readonly slots: Slots
+  readonly slots: { readonly elections: (Election | undefined)[]; readonly free: Slot[] }
   /** The elections that have a term: followers may be many more, and cost a renewal nothing. */
   readonly terms: Map<string, Election>
   readonly groups: Map<string, Group>
