@@ -1,6 +1,6 @@
 /** A TCP proxy between a process and its backend, for what a network does: it cuts, refuses, holds back, or loses only the answers. */
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export type Traffic =
   /** Everything passes. */
@@ -38,7 +38,7 @@ export class TcpProxy {
   }
 
   get port(): number {
-    return (this.listener.address() as AddressInfo).port
+    return portOf(this.listener)
   }
 
   get traffic(): Traffic {
@@ -100,6 +100,14 @@ export class TcpProxy {
     pair.client.resetAndDestroy()
     pair.server.resetAndDestroy()
   }
+}
+
+/** The port that a server listens on. */
+export function portOf(server: Server): number {
+  const address = server.address()
+  if (address === null || typeof address === 'string')
+    throw new Error('The server does not listen on a port.')
+  return address.port
 }
 
 /** By hand, since a pipe resumes by itself what was paused: back-pressure pauses only while the traffic would flow anyway. */

@@ -1,9 +1,9 @@
 /** The proxy between a process and its backend: what passes, what waits, and what is lost. */
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { TcpProxy } from '../src/tcp-proxy.js'
+import { portOf, TcpProxy } from '../src/tcp-proxy.js'
 
 let server: Server
 let proxy: TcpProxy
@@ -23,7 +23,7 @@ beforeEach(async () => {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  proxy = await TcpProxy.to({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+  proxy = await TcpProxy.to({ host: '127.0.0.1', port: portOf(server) })
 })
 
 afterEach(async () => {
@@ -32,9 +32,16 @@ afterEach(async () => {
   server.close()
 })
 
-async function client(): Promise<{ readonly socket: Socket; answers: string; ended: string | undefined }> {
+interface Client {
+  readonly socket: Socket
+  answers: string
+  /** The error that ended the connection. */
+  ended: string | undefined
+}
+
+async function client(): Promise<Client> {
   const socket = connect(proxy.port, '127.0.0.1')
-  const own = { socket, answers: '', ended: undefined as string | undefined }
+  const own: Client = { socket, answers: '', ended: undefined }
   open.add(socket)
   socket.on('data', (chunk) => {
     own.answers += chunk
@@ -54,7 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A message through the proxy on a connection of its own has been there and back, so all that was to pass has passed. */
+/** Turns enough of the event loop for what is to pass to have passed, many times over. */
 async function passed(): Promise<void> {
   for (let round = 0; round < 200; round++) await turn()
 }
