@@ -48,6 +48,29 @@ export type Fault =
   /** The call takes effect and rejects. Default error: a `BackendError`. */
   | { readonly kind: 'fail-after'; readonly error?: Error }
 
+const OPERATIONS: ReadonlySet<string> = new Set<Operation>([
+  'openSession',
+  'keepAlive',
+  'closeSession',
+  'acquire',
+  'release',
+  'join',
+  'leave',
+  'members',
+  'inspect',
+  'hint',
+])
+
+const KINDS: ReadonlySet<string> = new Set<Fault['kind']>([
+  'delay-request',
+  'delay-reply',
+  'lose-request',
+  'lose-reply',
+  'repeat-request',
+  'fail-before',
+  'fail-after',
+])
+
 /**
  * Which calls and hints a fault concerns: those that agree with everything given here; all of them if nothing
  * is.
@@ -78,12 +101,15 @@ export class Faults {
   /**
    * Adds a fault, and returns the way to take it back.
    *
-   * @throws ConfigError if `ms` is not a number of 0 or more, or `times` not one of 1 or more.
+   * @throws ConfigError if there is no such kind of fault, `on` names no call, `ms` is not a number of 0 or
+   *   more, or `times` not one of 1 or more.
    */
   add(rule: FaultRule): () => void {
-    const { times = Infinity } = rule
-    if ('ms' in rule && !(rule.ms >= 0 && rule.ms < Infinity)) {
-      throw new ConfigError(`Fault ${rule.kind}: ms is ${rule.ms}; give 0 or more ms.`)
+    const { on = [], times = Infinity } = rule
+    if (!('decide' in rule)) check(rule)
+    const unknown = (typeof on === 'string' ? [on] : on).find((operation) => !OPERATIONS.has(operation))
+    if (unknown !== undefined) {
+      throw new ConfigError(`Fault: on is ${unknown}; give one or more of: ${[...OPERATIONS].join(', ')}.`)
     }
     if (!(times >= 1)) throw new ConfigError(`Fault: times is ${times}; give 1 or more, or leave it out.`)
     const entry = { rule, left: times }
@@ -107,9 +133,21 @@ export class Faults {
       const fault = 'decide' in entry.rule ? entry.rule.decide(target) : entry.rule
       if (fault === undefined) continue
       if (--entry.left <= 0) this.#rules.delete(entry)
-      faults.push(...(isList(fault) ? fault : [fault]))
+      for (const one of isList(fault) ? fault : [fault]) {
+        check(one)
+        faults.push(one)
+      }
     }
     return faults
+  }
+}
+
+function check(fault: Fault): void {
+  if (!KINDS.has(fault.kind)) {
+    throw new ConfigError(`Fault: kind is ${fault.kind}; give one of: ${[...KINDS].join(', ')}.`)
+  }
+  if ('ms' in fault && !(fault.ms >= 0 && fault.ms < Infinity)) {
+    throw new ConfigError(`Fault ${fault.kind}: ms is ${fault.ms}; give 0 or more ms.`)
   }
 }
 
