@@ -22,10 +22,11 @@ test.each([
 test('so is one that a rule decides on', async () => {
   const rule = { decide: () => ({ kind: 'lose' }) }
   const takeBack = backend.faults.add(rule as unknown as FaultRule)
-  const call = backend.openSession(
-    { leaseMs: 1_000, metadata: '' },
-    { signal: new AbortController().signal, timeoutMs: 1_000 },
-  )
-  await expect(call).rejects.toThrow(/kind is lose; give one of/)
+  const call = async () =>
+    backend.openSession(
+      { leaseMs: 1_000, metadata: '' },
+      { signal: new AbortController().signal, timeoutMs: 1_000 },
+    )
+  await expect(call()).rejects.toThrow(/kind is lose; give one of/)
   takeBack()
 })
