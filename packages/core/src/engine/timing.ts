@@ -25,6 +25,9 @@ export function deadlineOf(sentAt: number, remainingMs: number, timing: Timing):
   return sentAt + localValidity(remainingMs, timing)
 }
 
+/** A third of what remains, again and again, comes to the deadline in endlessly many steps. */
+const LEAST_PERIOD_MS = 1
+
 /** How often to renew, and whether that is more often than configured since the backend granted too little for two renewals. */
 export function renewalPeriod(
   remainingMs: number,
@@ -32,7 +35,9 @@ export function renewalPeriod(
 ): { readonly periodMs: number; readonly shortened: boolean } {
   const validity = localValidity(remainingMs, timing)
   const shortened = remainingMs < timing.leaseMs && validity < 2 * timing.renewMs
-  return shortened ? { periodMs: validity / 3, shortened } : { periodMs: timing.renewMs, shortened }
+  return shortened
+    ? { periodMs: Math.max(LEAST_PERIOD_MS, validity / 3), shortened }
+    : { periodMs: timing.renewMs, shortened }
 }
 
 /** How long to wait after a failed renewal: half of what remains, so that the tries get denser as the deadline comes nearer. */

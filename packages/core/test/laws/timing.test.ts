@@ -69,13 +69,30 @@ test('there is room for two renewals before the deadline, or the period is a thi
       const { periodMs, shortened } = renewalPeriod(granted, timing)
       expect(periodMs).toBeGreaterThan(0)
       expect(periodMs).toBeLessThanOrEqual(timing.renewMs)
-      if (shortened) expect(periodMs).toBeCloseTo(validity / 3, 6)
+      if (shortened) expect(periodMs).toBeCloseTo(Math.max(1, validity / 3), 6)
       // What was asked for and granted is what the options have been checked for.
       if (granted >= timing.leaseMs)
         expect({ periodMs, shortened }).toEqual({ periodMs: timing.renewMs, shortened: false })
-      else expect(2 * periodMs).toBeLessThanOrEqual(validity)
+      else expect(2 * periodMs).toBeLessThanOrEqual(Math.max(2, validity))
     }),
     { numRuns: 1_000 },
+  )
+})
+
+test('a session that is granted less and less is renewed a bounded number of times before it ends', () => {
+  fc.assert(
+    fc.property(timing, (timing) => {
+      const expiresAt = timing.leaseMs
+      let [now, renewals] = [0, 0]
+      for (;;) {
+        const remaining = expiresAt - now
+        if (deadlineOf(now, remaining, timing) <= now) break
+        now += renewalPeriod(remaining, timing).periodMs
+        renewals += 1
+        expect(renewals).toBeLessThan(200)
+      }
+    }),
+    { numRuns: 300 },
   )
 })
 
