@@ -35,7 +35,7 @@ test('work that is deaf to its signal for five leases: its term ends at the dead
 })
 
 describe('a write that was sent before the holder was cut off, and arrives after its successor has written,', () => {
-  type Write = (database: DatabaseSync, token: bigint, balance: string) => boolean
+  type Write = typeof writeBalance
 
   const plainWrite: Write = (database, token, balance) => {
     const update = database.prepare("update ledger set balance = ?, fencing_token = ? where id = 'main'")
