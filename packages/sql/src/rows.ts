@@ -1,5 +1,5 @@
 /** Reads columns, whatever a driver makes of their types: integers may come as number, bigint or decimal text. */
-import type { SqlRow } from './steps.js'
+import type { SqlRow } from './statement.js'
 
 export function textOf(row: SqlRow, column: string): string {
   const value = row[column]

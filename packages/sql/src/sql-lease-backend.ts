@@ -13,14 +13,12 @@ import {
   type Session,
   type SessionId,
 } from '@simba/core'
-import { type Access, ConnectionTrouble, OutOfTime, type SqlConnections, type Work } from './connections.js'
-import type { SqlDialect } from './dialect.js'
-import { sqlite } from './dialects/sqlite.js'
 import type { SqliteDatabase } from './drivers/sqlite.js'
-import { Operations } from './operations.js'
 import { type ResolvedOptions, resolveOptions, type SqlOptions } from './options.js'
 import { type Runtime, systemRuntime } from './runtime.js'
-import { sqliteConnection } from './sqlite/connection.js'
+import { sqliteStore } from './sqlite/store.js'
+import type { SqlStore } from './store.js'
+import { ConnectionTrouble, OutOfTime } from './trouble.js'
 
 /** How many sessions one purge deletes at most: it must not lock others out for long. */
 const PURGE_LIMIT = 1000
@@ -32,28 +30,19 @@ export class SqlLeaseBackend implements LeaseBackend {
   readonly schema: string
   /** Absent where the database has no way to tell. */
   readonly hints?: (listener: (hint: Hint) => void) => HintSubscription
-  readonly #dialect: SqlDialect
-  readonly #connections: SqlConnections
-  readonly #operations: Operations
+  readonly #store: SqlStore
   readonly #options: ResolvedOptions
   readonly #runtime: Runtime
   #purgeDueAt = Number.NEGATIVE_INFINITY
   #purging: AbortController | undefined
 
-  private constructor(
-    dialect: SqlDialect,
-    connections: SqlConnections,
-    options: ResolvedOptions,
-    runtime: Runtime,
-  ) {
-    this.name = dialect.name
-    this.schema = dialect.ddl
-    this.#dialect = dialect
-    this.#connections = connections
-    this.#operations = new Operations(dialect)
+  private constructor(store: SqlStore, options: ResolvedOptions, runtime: Runtime) {
+    this.name = store.name
+    this.schema = store.ddl
+    this.#store = store
     this.#options = options
     this.#runtime = runtime
-    if (connections.hints !== undefined) this.hints = connections.hints.bind(connections)
+    if (store.hints !== undefined) this.hints = store.hints
   }
 
   /**
@@ -75,7 +64,7 @@ export class SqlLeaseBackend implements LeaseBackend {
    */
   static sqlite(database: SqliteDatabase, options: SqlOptions = {}): SqlLeaseBackend {
     const resolved = resolveOptions(options)
-    return new SqlLeaseBackend(sqlite, sqliteConnection(database, systemRuntime), resolved, systemRuntime)
+    return new SqlLeaseBackend(sqliteStore(database, systemRuntime), resolved, systemRuntime)
   }
 
   /**
@@ -85,7 +74,7 @@ export class SqlLeaseBackend implements LeaseBackend {
    */
   createSchema(call?: Partial<CallOptions>): Promise<void> {
     const bounded = this.#bounded(call)
-    return this.#explained('createSchema', bounded, this.#connections.createSchema(bounded))
+    return this.#run('createSchema', bounded, () => this.#store.createSchema(bounded))
   }
 
   /**
@@ -95,7 +84,8 @@ export class SqlLeaseBackend implements LeaseBackend {
    * @throws BackendError if it fails.
    */
   purgeExpired(call?: Partial<CallOptions>): Promise<number> {
-    return this.#write('purgeExpired', this.#bounded(call), () => this.#operations.purgeExpired(PURGE_LIMIT))
+    const bounded = this.#bounded(call)
+    return this.#run('purgeExpired', bounded, () => this.#store.purgeExpired(PURGE_LIMIT, bounded))
   }
 
   async openSession(
@@ -104,47 +94,43 @@ export class SqlLeaseBackend implements LeaseBackend {
   ): Promise<OpenedSession> {
     const id = this.#runtime.newSessionId()
     const leaseMs = wholeMs(request.leaseMs)
-    await this.#write('openSession', call, () => this.#operations.openSession(id, leaseMs, request.metadata))
+    await this.#run('openSession', call, () => this.#store.openSession(id, leaseMs, request.metadata, call))
     this.#purgeIfDue()
     return { id, remainingMs: leaseMs }
   }
 
-  async keepAlive(session: Session, call: CallOptions): Promise<KeepAliveReply> {
-    const reply = await this.#write('keepAlive', call, (announce) =>
-      this.#operations.keepAlive(announce, session.id, wholeMs(session.leaseMs)),
-    )
+  async keepAlive({ id, leaseMs }: Session, call: CallOptions): Promise<KeepAliveReply> {
+    const reply = await this.#run('keepAlive', call, () => this.#store.keepAlive(id, wholeMs(leaseMs), call))
     this.#purgeIfDue()
     return reply
   }
 
   closeSession({ id }: Session, call: CallOptions): Promise<void> {
-    return this.#write('closeSession', call, (announce) => this.#operations.closeSession(announce, id))
+    return this.#run('closeSession', call, () => this.#store.closeSession(id, call))
   }
 
   acquire({ id }: Session, name: string, call: CallOptions): Promise<AcquireReply> {
-    return this.#write(`acquire "${name}"`, call, () => this.#operations.acquire(id, name))
+    return this.#run(`acquire "${name}"`, call, () => this.#store.acquire(id, name, call))
   }
 
   release({ id }: Session, name: string, token: bigint, call: CallOptions): Promise<void> {
-    return this.#write(`release "${name}"`, call, (announce) =>
-      this.#operations.release(announce, id, name, token),
-    )
+    return this.#run(`release "${name}"`, call, () => this.#store.release(id, name, token, call))
   }
 
   join({ id }: Session, group: string, call: CallOptions): Promise<JoinReply> {
-    return this.#write(`join "${group}"`, call, (announce) => this.#operations.join(announce, id, group))
+    return this.#run(`join "${group}"`, call, () => this.#store.join(id, group, call))
   }
 
   leave({ id }: Session, group: string, call: CallOptions): Promise<void> {
-    return this.#write(`leave "${group}"`, call, (announce) => this.#operations.leave(announce, id, group))
+    return this.#run(`leave "${group}"`, call, () => this.#store.leave(id, group, call))
   }
 
   members(group: string, call: CallOptions): Promise<readonly SessionId[]> {
-    return this.#transaction('read', `members "${group}"`, call, () => this.#operations.members(group))
+    return this.#run(`members "${group}"`, call, () => this.#store.members(group, call))
   }
 
   inspect(scope: InspectScope, call: CallOptions): Promise<Inspection> {
-    return this.#transaction('read', 'inspect', call, () => this.#operations.inspect(scope))
+    return this.#run('inspect', call, () => this.#store.inspect(scope, call))
   }
 
   /** Gives up a purge that is under way. What was given to make this backend stays open, and so do subscriptions to hints. */
@@ -152,17 +138,9 @@ export class SqlLeaseBackend implements LeaseBackend {
     this.#purging?.abort()
   }
 
-  #write<T>(what: string, call: CallOptions, work: Work<T>): Promise<T> {
-    return this.#transaction('write', what, call, work)
-  }
-
-  #transaction<T>(access: Access, what: string, call: CallOptions, work: Work<T>): Promise<T> {
-    return this.#explained(what, call, this.#connections.transaction(access, work, call))
-  }
-
-  async #explained<T>(what: string, { signal }: CallOptions, work: Promise<T>): Promise<T> {
+  async #run<T>(what: string, { signal }: CallOptions, work: () => Promise<T>): Promise<T> {
     try {
-      return await work
+      return await work()
     } catch (error) {
       if (signal.aborted && error === signal.reason) throw error
       throw this.#failure(what, error)
@@ -184,7 +162,7 @@ export class SqlLeaseBackend implements LeaseBackend {
   #reason(error: unknown): string {
     const message = error instanceof Error ? error.message : String(error)
     if (error instanceof ConnectionTrouble) return message
-    const meaning = this.#dialect.explain(error)
+    const meaning = this.#store.explain(error)
     return meaning === undefined ? message : `${meaning} (${message})`
   }
 

@@ -5,7 +5,7 @@
  * connection, and then work on a file that the application has closed and opened anew.
  */
 import { ConfigError } from '@simba/core'
-import type { SqlRow, SqlValue, Statement, StatementResult } from '../steps.js'
+import type { SqlRow, SqlValue, Statement, StatementResult } from '../statement.js'
 
 /** What `better-sqlite3` and `libsql` have. */
 export interface BetterSqliteDatabase {

@@ -5,17 +5,20 @@
  * longer than the work takes, and a call that was aborted before it cannot take effect.
  */
 import type { CallOptions, Hint, HintSubscription } from '@simba/core'
-import { type Access, ConnectionTrouble, type SqlConnections, type Work } from '../connections.js'
-import { sqlite } from '../dialects/sqlite.js'
 import { type SqliteDatabase, type SqliteHandle, sqliteHandle } from '../drivers/sqlite.js'
-import { WatchedTopics } from '../hints/watched-topics.js'
 import { numberOf } from '../rows.js'
 import type { Runtime } from '../runtime.js'
-import { checkSchema, checkShape } from '../schema.js'
-import { query, runSteps, type Steps } from '../steps.js'
+import { query } from '../statement.js'
+import { ConnectionTrouble } from '../trouble.js'
+import { isRetryable } from './errors.js'
 import { HintWatch, type Traces } from './hint-watch.js'
 import { Lane } from './lane.js'
+import { checkBeforeCreating, checkSchema } from './schema.js'
 import { isSetUp, type Settings, setUp } from './settings.js'
+import { ddl } from './statements.js'
+import { runSteps, type Steps } from './steps.js'
+import { WatchedTopics } from './watched-topics.js'
+import type { Access, Work } from './work.js'
 
 /** The connection is in a transaction of the application. */
 class Occupied extends ConnectionTrouble {
@@ -40,7 +43,7 @@ export function sqliteConnection(database: SqliteDatabase, runtime: Runtime): Sq
   return connection
 }
 
-export class SqliteConnection implements SqlConnections {
+export class SqliteConnection {
   readonly #handle: SqliteHandle
   readonly #writes: Lane
   /** Reading does not wait behind writing: in WAL mode it needs no lock. */
@@ -56,9 +59,9 @@ export class SqliteConnection implements SqlConnections {
 
   constructor(handle: SqliteHandle, runtime: Runtime) {
     this.#handle = handle
-    const isRetryable = (error: unknown) => error instanceof Occupied || sqlite.isRetryable(error)
-    this.#writes = new Lane(runtime, isRetryable)
-    this.#reads = new Lane(runtime, isRetryable)
+    const worthAnother = (error: unknown) => error instanceof Occupied || isRetryable(error)
+    this.#writes = new Lane(runtime, worthAnother)
+    this.#reads = new Lane(runtime, worthAnother)
     this.#watch = new HintWatch(
       () => this.#traces(),
       (asked) => this.#look(asked),
@@ -88,9 +91,9 @@ export class SqliteConnection implements SqlConnections {
   createSchema(call: CallOptions): Promise<void> {
     const create = () => {
       const where = this.#where
-      this.#run(checkShape(sqlite, where))
-      this.#handle.exec(sqlite.ddl)
-      this.#run(checkSchema(sqlite, where))
+      this.#run(checkBeforeCreating(where))
+      this.#handle.exec(ddl)
+      this.#run(checkSchema(where))
       this.#schemaChecked = true
     }
     return this.#writes.run(() => this.#transact('write', create), call)
@@ -144,7 +147,7 @@ export class SqliteConnection implements SqlConnections {
 
   #perform<T>(steps: Steps<T>): T {
     if (!this.#schemaChecked) {
-      this.#run(checkSchema(sqlite, this.#where))
+      this.#run(checkSchema(this.#where))
       this.#schemaChecked = true
     }
     return this.#run(steps)
@@ -173,7 +176,7 @@ export class SqliteConnection implements SqlConnections {
       const version = row === undefined ? undefined : numberOf(row, 'data_version')
       if (!asked && version !== undefined && version === this.#seenVersion) return false
       this.#seenVersion = undefined // should this look fail, the next one is not to find everything known
-      const states = this.#transact('read', () => this.#perform(this.#topics.read(sqlite)))
+      const states = this.#transact('read', () => this.#perform(this.#topics.read()))
       this.#seenVersion = version
       this.#topics.deliver(states)
       return true

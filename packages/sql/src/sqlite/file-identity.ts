@@ -11,7 +11,7 @@
  * there the name under which a process has a file open can be read, and it says when the file was moved or deleted.
  */
 import { fstatSync, readdirSync, readlinkSync, statSync } from 'node:fs'
-import { ConnectionTrouble } from '../connections.js'
+import { ConnectionTrouble } from '../trouble.js'
 
 interface Inode {
   readonly dev: bigint

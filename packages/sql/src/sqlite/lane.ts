@@ -7,8 +7,8 @@
  * - Only the first in line is attempted, however many wait: they would be in each other's way only.
  */
 import type { CallOptions } from '@simba/core'
-import { OutOfTime } from '../connections.js'
 import type { Runtime } from '../runtime.js'
+import { OutOfTime } from '../trouble.js'
 
 /** A pause takes this long, and up to twice as much more. Node's timers count whole milliseconds. */
 const PAUSE_MS = 1

@@ -1,8 +1,9 @@
 /** What Simba needs of a connection, and sets on it; the connection must be Simba's own for that reason. */
-import { ConnectionTrouble } from '../connections.js'
+
 import type { SqliteHandle } from '../drivers/sqlite.js'
 import { numberOf, textOf } from '../rows.js'
-import { query, type SqlRow } from '../steps.js'
+import { query, type SqlRow } from '../statement.js'
+import { ConnectionTrouble } from '../trouble.js'
 import { FileIdentity } from './file-identity.js'
 
 /**

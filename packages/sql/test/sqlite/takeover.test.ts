@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Simba } from '@simba/core'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { SqlLeaseBackend } from '../src/index.js'
+import { SqlLeaseBackend } from '../../src/index.js'
 import { openDatabase, temporaryFolder } from './databases.js'
 import { startChild } from './processes/child.mjs'
 

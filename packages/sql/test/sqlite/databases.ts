@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import Libsql from 'libsql'
 import { onTestFinished } from 'vitest'
-import type { SqliteDatabase } from '../src/index.js'
+import type { SqliteDatabase } from '../../src/index.js'
 
 /** A database object that the test can use and close as an application would. */
 export type TestDatabase = SqliteDatabase & { close(): unknown }

@@ -3,34 +3,9 @@
  * is synchronous carries it out in one go, so that nothing of the application runs inside the transaction; one that is not waits for
  * each statement.
  */
-export type SqlValue = string | number | bigint | null
-
-/** What a driver gave for a row; read with `rows.ts`. */
-export type SqlRow = Readonly<Record<string, unknown>>
-
-/** One statement with its parameters, in the dialect's own notation. */
-export interface Statement {
-  readonly sql: string
-  readonly parameters: readonly SqlValue[]
-  /** Some drivers must know beforehand whether a statement answers with rows. */
-  readonly gives: 'rows' | 'count'
-}
-
-/** The answer to a {@link Statement}: its rows, or how many rows it changed. */
-export interface StatementResult {
-  readonly rows: readonly SqlRow[]
-  readonly count: number
-}
+import type { SqlRow, Statement, StatementResult } from '../statement.js'
 
 export type Steps<T> = Generator<Statement, T, StatementResult>
-
-export function query(sql: string, ...parameters: readonly SqlValue[]): Statement {
-  return { sql, parameters, gives: 'rows' }
-}
-
-export function command(sql: string, ...parameters: readonly SqlValue[]): Statement {
-  return { sql, parameters, gives: 'count' }
-}
 
 export function* rowsOf(statement: Statement): Steps<readonly SqlRow[]> {
   const { rows } = yield statement

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { leaseBackendSpec } from '@simba/tck'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { SqlLeaseBackend } from '../src/index.js'
+import { SqlLeaseBackend } from '../../src/index.js'
 import { builtInDrivers, drivers, type TestDatabase } from './databases.js'
 
 /** Runs the contract suite with one driver; each backend has a connection of its own to one file. */

@@ -2,7 +2,7 @@
  * Lets processes wait for a lease that this one holds, and tells how long after its release their hints came, and how much CPU time they
  * use while nothing happens but that each renews its session every 5 s:
  *
- *     npx tsc -b packages/sql && node packages/sql/test/processes/handover.mjs [waiters] [releases] [idle seconds] [--json]
+ *     npx tsc -b packages/sql && node packages/sql/test/sqlite/processes/handover.mjs [waiters] [releases] [idle seconds] [--json]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, test } from 'vitest'
-import { SqlLeaseBackend } from '../src/index.js'
+import { SqlLeaseBackend } from '../../src/index.js'
 import { openDatabase, temporaryFolder } from './databases.js'
 
 const call = { signal: new AbortController().signal, timeoutMs: 5_000 }
@@ -15,7 +15,7 @@ function objectsOf(database: InstanceType<typeof DatabaseSync>): readonly unknow
 }
 
 describe('the printed DDL', () => {
-  const printed = readFileSync(new URL('../schema/sqlite.sql', import.meta.url), 'utf8')
+  const printed = readFileSync(new URL('../../schema/sqlite.sql', import.meta.url), 'utf8')
 
   test('makes what createSchema() makes', async () => {
     const [made, run] = [new DatabaseSync(':memory:'), new DatabaseSync(':memory:')]

@@ -4,8 +4,8 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { ConfigError } from '@simba/core'
 import AsynchronousLibsql from 'libsql/promise'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { sqlite } from '../src/dialects/sqlite.js'
-import { type SqliteDatabase, SqlLeaseBackend } from '../src/index.js'
+import { type SqliteDatabase, SqlLeaseBackend } from '../../src/index.js'
+import { expiredSessions } from '../../src/sqlite/statements.js'
 import { drivers, openDatabase, temporaryFolder } from './databases.js'
 
 const call = { signal: new AbortController().signal, timeoutMs: 5_000 }
@@ -154,7 +154,7 @@ describe('purgeExpired()', () => {
   test('finds them by the index', () => {
     const database = new DatabaseSync(':memory:')
     database.exec(SqlLeaseBackend.sqlite(database).schema)
-    const { sql, parameters } = sqlite.lockExpiredSessions(1000)
+    const { sql, parameters } = expiredSessions(1000)
     const plan = database.prepare(`explain query plan ${sql}`).all(...parameters)
     expect(JSON.stringify(plan)).toMatch(
       /SEARCH simba_session USING .*INDEX idx_session_expires \(expires_at</,

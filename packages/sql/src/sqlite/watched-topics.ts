@@ -1,8 +1,8 @@
 /** Who watches what, and what each was told last: a hint is for a change, so that none comes for the same state again. */
 import type { Hint, HintSubscription, HintTopic } from '@simba/core'
-import type { SqlDialect } from '../dialect.js'
 import { bigintOf, textOf } from '../rows.js'
-import { rowsOf, type Steps } from '../steps.js'
+import { watchedLeases, watchedMembers } from './statements.js'
+import { rowsOf, type Steps } from './steps.js'
 
 /** What is known of a topic, to be compared; `undefined` before the first look. */
 type Seen = string | undefined
@@ -56,7 +56,7 @@ export class WatchedTopics {
   }
 
   /** Reads all that is watched. */
-  *read(dialect: SqlDialect): Steps<TopicStates> {
+  *read(): Steps<TopicStates> {
     const names = new Set<string>()
     const groups = new Set<string>()
     for (const { watched } of this.#subscribers) {
@@ -66,13 +66,13 @@ export class WatchedTopics {
       }
     }
     const states = new Map<string, string>()
-    for (const row of names.size === 0 ? [] : yield* rowsOf(dialect.watchedLeases([...names]))) {
+    for (const row of names.size === 0 ? [] : yield* rowsOf(watchedLeases([...names]))) {
       const name = textOf(row, 'name')
       const free = textOf(row, 'session_id') === ''
       // With the token, since a lease that was taken and released between two looks is free again, but anew.
       states.set(keyOf({ kind: 'lease', name }), free ? `free after ${bigintOf(row, 'token')}` : HELD)
     }
-    for (const row of groups.size === 0 ? [] : yield* rowsOf(dialect.watchedMembers([...groups]))) {
+    for (const row of groups.size === 0 ? [] : yield* rowsOf(watchedMembers([...groups]))) {
       const key = keyOf({ kind: 'group', group: textOf(row, 'group_name') })
       states.set(key, `${states.get(key) ?? ''} ${textOf(row, 'session_id')}`)
     }

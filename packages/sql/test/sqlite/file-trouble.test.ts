@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Simba } from '@simba/core'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { SqlLeaseBackend } from '../src/index.js'
+import { SqlLeaseBackend } from '../../src/index.js'
 import { drivers, openDatabase, temporaryFolder } from './databases.js'
 
 const LEASE_MS = 900

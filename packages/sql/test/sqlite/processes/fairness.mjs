@@ -2,7 +2,7 @@
  * Lets processes hammer one file and tells each one's share of the commits, its longest wait for one, and the longest time for which its
  * event loop was blocked (its own commits included, which wait for the disk):
  *
- *     npx tsc -b packages/sql && node packages/sql/test/processes/fairness.mjs [processes] [seconds] [driver] [--json]
+ *     npx tsc -b packages/sql && node packages/sql/test/sqlite/processes/fairness.mjs [processes] [seconds] [driver] [--json]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
