@@ -79,7 +79,9 @@ async function pairs(path: string): Promise<Measure> {
 }
 
 async function handover(): Promise<Measure> {
-  const script = fileURLToPath(new URL('../../packages/sql/test/sqlite/processes/handover.mjs', import.meta.url))
+  const script = fileURLToPath(
+    new URL('../../packages/sql/test/sqlite/processes/handover.mjs', import.meta.url),
+  )
   const { stdout } = await promisify(execFile)(process.execPath, [script, '10', '40', '10', '--json'])
   const { p50 }: { readonly p50: number } = JSON.parse(stdout)
   return {
