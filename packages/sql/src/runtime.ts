@@ -16,6 +16,8 @@ export interface Runtime {
   setTimer(callback: () => void, delayMs: number): Cancel
   /** For what nobody waits for: lets the process exit. */
   setIdleTimer(callback: () => void, delayMs: number): Cancel
+  /** Tells the people who run the process of something that works, but not as well as it could. */
+  warn(message: string): void
   /** Calls back once the event loop has had a turn for others. */
   nextTurn(callback: () => void): Cancel
 }
@@ -35,6 +37,7 @@ export const systemRuntime: Runtime = {
     const timer = setTimeout(callback, Math.min(delayMs, MAX_DELAY_MS)).unref()
     return () => clearTimeout(timer)
   },
+  warn: (message) => process.emitWarning(message, 'SimbaWarning'),
   nextTurn(callback) {
     const turn = setImmediate(callback)
     return () => clearImmediate(turn)

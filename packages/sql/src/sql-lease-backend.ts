@@ -13,8 +13,22 @@ import {
   type Session,
   type SessionId,
 } from '@simba/core'
+import { type MysqlDriver, mysqlPool } from './drivers/mysql.js'
+import { type PostgresDriver, postgresPool } from './drivers/postgres.js'
 import type { SqliteDatabase } from './drivers/sqlite.js'
-import { type ResolvedOptions, resolveOptions, type SqlOptions } from './options.js'
+import { type Flavor, mariadb, mysql } from './mysql/flavor.js'
+import { mysqlStore } from './mysql/store.js'
+import {
+  POSTGRES_OPTIONS,
+  type PostgresOptions,
+  type ResolvedOptions,
+  resolveOptions,
+  SERVER_OPTIONS,
+  type ServerOptions,
+  SQLITE_OPTIONS,
+  type SqlOptions,
+} from './options.js'
+import { postgresStore } from './postgres/store.js'
 import { type Runtime, systemRuntime } from './runtime.js'
 import { sqliteStore } from './sqlite/store.js'
 import type { SqlStore } from './store.js'
@@ -63,8 +77,68 @@ export class SqlLeaseBackend implements LeaseBackend {
    * const simba = new Simba({ backend })
    */
   static sqlite(database: SqliteDatabase, options: SqlOptions = {}): SqlLeaseBackend {
-    const resolved = resolveOptions(options)
+    const resolved = resolveOptions(options, SQLITE_OPTIONS)
     return new SqlLeaseBackend(sqliteStore(database, systemRuntime), resolved, systemRuntime)
+  }
+
+  /**
+   * A backend in PostgreSQL 14 or newer. It takes connections of the pool for one message at a time, and one more of its own to listen
+   * for releases. The pool is never ended.
+   *
+   * Guarantees: leases are measured by the server's clock alone, at READ COMMITTED whatever the default is; a token that was given out
+   * survives what a commit survives. Not guaranteed: tokens after a failover to a standby that replicates asynchronously.
+   *
+   * @param pool A `Pool` of `pg`, or what `postgres()` gives.
+   * @throws ConfigError if it is something else, or if an option cannot be used.
+   *
+   * @example
+   * const backend = SqlLeaseBackend.postgres(new Pool({ connectionString }))
+   * await backend.createSchema()
+   */
+  static postgres(pool: PostgresDriver, options: PostgresOptions = {}): SqlLeaseBackend {
+    const resolved = resolveOptions(options, POSTGRES_OPTIONS)
+    return new SqlLeaseBackend(
+      postgresStore(postgresPool(pool), resolved, systemRuntime),
+      resolved,
+      systemRuntime,
+    )
+  }
+
+  /**
+   * A backend in MySQL 8 or newer. It takes connections of the pool for one statement at a time. The pool is never ended.
+   *
+   * Guarantees: leases are measured by the server's clock alone, at every isolation level; a token that was given out survives what a
+   * commit survives. Not guaranteed: tokens after a failover to a replica that replicates asynchronously.
+   *
+   * @param pool What `createPool()` of `mysql2`, `mysql2/promise` or `mariadb` gives.
+   * @throws ConfigError if it is something else, or if an option cannot be used.
+   *
+   * @example
+   * const backend = SqlLeaseBackend.mysql(createPool({ uri }))
+   * await backend.createSchema()
+   */
+  static mysql(pool: MysqlDriver, options: ServerOptions = {}): SqlLeaseBackend {
+    return SqlLeaseBackend.#mysqlFamily(mysql, pool, options)
+  }
+
+  /**
+   * A backend in MariaDB 10.11 or newer; otherwise as {@link SqlLeaseBackend.mysql}.
+   *
+   * @param pool What `createPool()` of `mariadb`, `mysql2` or `mysql2/promise` gives.
+   * @throws ConfigError if it is something else, or if an option cannot be used.
+   *
+   * @example
+   * const backend = SqlLeaseBackend.mariadb(createPool(url))
+   * await backend.createSchema()
+   */
+  static mariadb(pool: MysqlDriver, options: ServerOptions = {}): SqlLeaseBackend {
+    return SqlLeaseBackend.#mysqlFamily(mariadb, pool, options)
+  }
+
+  static #mysqlFamily(flavor: Flavor, pool: MysqlDriver, options: ServerOptions): SqlLeaseBackend {
+    const resolved = resolveOptions(options, SERVER_OPTIONS)
+    const store = mysqlStore(flavor, mysqlPool(pool, flavor.name), resolved, systemRuntime)
+    return new SqlLeaseBackend(store, resolved, systemRuntime)
   }
 
   /**
